@@ -1,0 +1,59 @@
+# The commands of the project. Each one sets up .venv first when it is missing or stale.
+
+PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11 python3.14,$(shell \
+	command -v $(p) >/dev/null 2>&1 && $(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	>/dev/null 2>&1 && echo $(p))))
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PYTEST_ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lab lint format warm clean
+
+help:
+	@echo 'make demo    generate an object for a nested schema with the real model; writes demo.html'
+	@echo 'make lab     open the tutorial notebooks in JupyterLab'
+	@echo 'make test    run the tests        make lint    ruff and mypy'
+	@echo 'make warm    compile the kernels and fetch the model now, for later runs'
+	@echo 'make format  format the code      make clean   remove .venv and caches'
+
+setup: $(STAMP)
+
+# Only a finished installation touches the stamp: an interrupted one is taken up again.
+$(STAMP): pyproject.toml constraints.txt
+	@test -n '$(PYTHON)' || { echo 'Python 3.11 or later is needed: install it, or run make PYTHON=/path/to/python3'; exit 1; }
+	@echo '[1/3] Python environment in $(VENV) ($(PYTHON))'
+	@$(BIN)/python -c 'import pip' >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
+	@echo '[2/3] torch, pinned (several hundred MB the first time)'
+	@$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt torch
+	@echo '[3/3] everything else'
+	@$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: $(STAMP)
+	@$(BIN)/python -m workbench demo --out demo.html
+
+lab: $(STAMP)
+	@$(BIN)/jupyter lab --ServerApp.root_dir=notebooks \
+		--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate
+
+warm: $(STAMP)
+	@$(BIN)/python -m workbench warm --model
+
+test: $(STAMP)
+	@$(BIN)/python -m workbench warm --model
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(STAMP)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/python -m nbstripout --verify $(wildcard notebooks/*.ipynb)
+
+format: $(STAMP)
+	@$(BIN)/ruff check --fix-only .
+	@$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis demo.html

@@ -1,0 +1,192 @@
+"""The intermediate representation: named rules over byte expressions.
+
+Every front end produces a :class:`Grammar`, every exporter reads one. Expressions are immutable
+values; equality ignores where they came from (``origin``). Nothing here knows automata or tokens.
+
+Next file to read: ``workbench/automaton/build.py`` (Grammar -> Automaton).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal as TypingLiteral
+
+__all__ = [
+    "EMPTY",
+    "NEVER",
+    "Alt",
+    "ByteSet",
+    "CharSet",
+    "Expr",
+    "Grammar",
+    "Graph",
+    "Literal",
+    "Origin",
+    "Outcome",
+    "Ref",
+    "Repeat",
+    "Seq",
+    "literal",
+    "walk",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a piece of a grammar comes from, in the author's terms.
+
+    A span ``start:end`` counts characters of ``Grammar.source``; ``pointer`` is a JSON pointer into a
+    schema, written with a leading ``#``. ``negated`` marks a part that stands for "not of this".
+    """
+
+    pointer: str | None = None
+    start: int | None = None
+    end: int | None = None
+    rule: str | None = None
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Expr:
+    """Base class of the expressions: a language of byte strings."""
+
+    origin: Origin | None = field(default=None, compare=False, kw_only=True, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal(Expr):
+    """Exactly these bytes. ``Literal(b"")`` is the empty string."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ByteSet(Expr):
+    """One byte out of a set; bit ``b`` of ``mask`` is set when byte ``b`` belongs. 0 is the empty language."""
+
+    mask: int
+
+
+@dataclass(frozen=True, slots=True)
+class CharSet(Expr):
+    """One Unicode scalar value, spelled in UTF-8, out of sorted disjoint inclusive ranges.
+
+    Surrogates (U+D800..U+DFFF) are never part of a text; ranges may span them, they are left out
+    when bytes are made. ``CharSet(())`` is the empty language.
+    """
+
+    ranges: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Seq(Expr):
+    """One after the other. ``Seq(())`` is the empty string."""
+
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alt(Expr):
+    """Any one of them (unordered, may overlap). ``Alt(())`` is the empty language."""
+
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat(Expr):
+    """Between ``min`` and ``max`` times; ``max=None`` means without end. Counts up to 10**6 and more are fine."""
+
+    item: Expr
+    min: int
+    max: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ref(Expr):
+    """A use of a rule by name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Graph(Expr):
+    """A finite automaton whose edges are labelled with expressions.
+
+    States are ``0..n_states-1``; an edge ``(source, label, target)`` consumes the label. It is how a
+    front end hands over a product or complement of regular languages without turning it back into a
+    regular expression. Labels may be any expression.
+    """
+
+    n_states: int
+    start: int
+    finals: tuple[int, ...]
+    edges: tuple[tuple[int, Expr, int], ...]
+
+
+EMPTY = Seq(())
+NEVER = Alt(())
+
+
+def literal(text: str | bytes, origin: Origin | None = None) -> Literal:
+    """Make a literal of a text (as UTF-8) or of bytes."""
+    return Literal(text.encode("utf-8") if isinstance(text, str) else text, origin=origin)
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    """Direct sub-expressions, in order."""
+    if isinstance(expr, Seq | Alt):
+        return expr.items
+    if isinstance(expr, Repeat):
+        return (expr.item,)
+    if isinstance(expr, Graph):
+        return tuple(label for _, label, _ in expr.edges)
+    return ()
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """Every sub-expression, the expression itself first; iterative, so that depth is no limit."""
+    stack = [expr]
+    while stack:
+        top = stack.pop()
+        yield top
+        stack.extend(reversed(children(top)))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one constraint of a schema."""
+
+    pointer: str
+    keyword: str
+    status: TypingLiteral["enforced", "restricted", "annotation", "unsupported"]
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """Named rules with a start rule.
+
+    ``kind`` names the front end ("regex", "gbnf", "json_schema", "ir"), ``source`` is the text or object
+    that it read, ``outcomes`` lists what became of each constraint.
+
+    Raises ``ValueError`` when the start rule or a referenced rule is missing (front ends report that in
+    the author's terms first).
+    """
+
+    rules: Mapping[str, Expr]
+    start: str
+    kind: str = "ir"
+    source: Any = field(default=None, compare=False, repr=False)
+    outcomes: tuple[Outcome, ...] = field(default=(), compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.start not in self.rules:
+            raise ValueError(f"start rule {self.start!r} is not defined")
+        for name, expr in self.rules.items():
+            for part in walk(expr):
+                if isinstance(part, Ref) and part.name not in self.rules:
+                    raise ValueError(f"rule {name!r} uses {part.name!r}, which is not defined")
+
+    def __repr__(self) -> str:
+        return f"<Grammar {self.kind}: {len(self.rules)} rules, start {self.start!r}>"
