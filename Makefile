@@ -49,7 +49,7 @@ lint: $(STAMP)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/python -m nbstripout --verify $(wildcard notebooks/*.ipynb)
+	@$(if $(wildcard notebooks/*.ipynb),$(BIN)/python -m nbstripout --verify notebooks/*.ipynb,true)
 
 format: $(STAMP)
 	@$(BIN)/ruff check --fix-only .
