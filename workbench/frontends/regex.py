@@ -1,0 +1,79 @@
+"""Regular expressions as grammars: ECMA-262 over code points, as JSON Schema uses them.
+
+Supported are classes, escapes, Unicode properties, greedy and lazy quantifiers, groups, alternation,
+``.``, a leading ``(?i)``, and anchors wherever they mean an end of the whole text (``$`` is the very
+end, also where a line break comes before it). Look-around, back-references, word boundaries and other
+flags are refused with their position. Matching is by language: groups capture nothing and laziness
+makes no difference.
+
+>>> regex(r"[a-f]{2,3}").rules["root"].min
+2
+
+Next file to read: ``workbench/frontends/gbnf.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.frontends.regex_parser import parse
+from workbench.frontends.unicode_sets import ANY
+from workbench.grammar.ir import Alt, CharSet, Expr, Grammar, Repeat, Seq
+
+__all__ = ["Branch", "full_match", "parse_regex", "regex", "search"]
+
+_ANYTHING = Repeat(CharSet(ANY), 0, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One alternative of a pattern: a language of texts, and the ends of the text it is bound to.
+
+    The leaves of ``expr`` are ``CharSet`` alone, below ``Seq``, ``Alt`` and ``Repeat``.
+    """
+
+    expr: Expr
+    anchored_start: bool
+    anchored_end: bool
+
+
+def parse_regex(
+    pattern: str, *, ignore_case: bool = False, pointer: str | None = None
+) -> tuple[Branch, ...]:
+    """Parse a pattern into its alternatives; those bound to the same ends are joined, so at most four.
+
+    ``pointer`` goes into the origins and errors. Raises ``GrammarSyntaxError`` for what is malformed
+    and for what is not supported, with the position in ``pattern``.
+    """
+    parts = parse(pattern, ignore_case=ignore_case, pointer=pointer)
+    return tuple(Branch(part.expr, *flags) for flags, part in parts.items())
+
+
+def full_match(branches: Sequence[Branch]) -> Expr:
+    """Give the texts that the pattern matches from end to end."""
+    return _either([branch.expr for branch in branches])
+
+
+def search(branches: Sequence[Branch]) -> Expr:
+    """Give the texts that hold a match somewhere: any text may stand at the ends that are not bound."""
+    exprs: list[Expr] = []
+    for branch in branches:
+        before = () if branch.anchored_start else (_ANYTHING,)
+        after = () if branch.anchored_end else (_ANYTHING,)
+        padded = Seq((*before, branch.expr, *after), origin=branch.expr.origin)
+        exprs.append(padded if before or after else branch.expr)
+    return _either(exprs)
+
+
+def regex(pattern: str, *, ignore_case: bool = False) -> Grammar:
+    """Make a grammar of the texts that a pattern matches from end to end.
+
+    Raises ``GrammarSyntaxError``.
+    """
+    expr = full_match(parse_regex(pattern, ignore_case=ignore_case))
+    return Grammar({"root": expr}, "root", kind="regex", source=pattern)
+
+
+def _either(exprs: list[Expr]) -> Expr:
+    return exprs[0] if len(exprs) == 1 else Alt(tuple(exprs))
