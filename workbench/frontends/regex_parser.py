@@ -214,9 +214,9 @@ class _Parser:
             part = parts[_FREE]
             repeat = Repeat(part.expr, least, most, origin=self._origin(start))
             return {_FREE: Part(repeat, part.nullable or least == 0, part.size + 1)}
-        if (least, most) == (0, 1):
-            return self._union([{_FREE: _NOTHING}, parts], start)
-        scan.fail("repeating a group that holds an anchor is not supported", start, scan.pos)
+        if (least, most) != (0, 1):
+            scan.fail("repeating a group that holds an anchor is not supported", start, scan.pos)
+        return self._union([{_FREE: _NOTHING}, parts], start)
 
     def _counts(self, match: re.Match[str]) -> tuple[int, int | None]:
         if match[1] is None:

@@ -1,0 +1,193 @@
+"""The syntax of GBNF: its lark grammar, its line ends, and its errors in plain words.
+
+Next file to read: ``workbench/frontends/json_schema/__init__.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from workbench.errors import GrammarSyntaxError
+
+__all__ = ["parse_tree"]
+
+_SYNTAX = r"""
+start: (rule _NL)*
+rule: NAME _DEFINE alternatives
+alternatives: sequence (_BAR sequence)*
+sequence: _item*
+_item: repeat | _atom
+repeat: _item (STAR | PLUS | QUESTION | LBRACE INT (COMMA INT?)? RBRACE)
+_atom: reference | text | class | any | token | _LPAR alternatives _RPAR
+reference: NAME
+text: STRING
+class: CLASS
+any: DOT
+token: TOKEN
+
+NAME: /[A-Za-z0-9_-]+/
+INT: /[0-9]+/
+STRING: /"[^"\\]*(?:\\.[^"\\]*)*"/s
+CLASS: /\[[^\]\\]*(?:\\.[^\]\\]*)*\]/s
+TOKEN: /!?<[^<>\r\n]*>/
+DOT: "."
+STAR: "*"
+PLUS: "+"
+QUESTION: "?"
+LBRACE: "{"
+RBRACE: "}"
+COMMA: ","
+_DEFINE: "::="
+_BAR: "|"
+_LPAR: "("
+_RPAR: ")"
+_NL: /\r\n|\r|\n/
+_SPACE: /[ \t]+/
+_COMMENT: /#[^\r\n]*/
+%ignore _SPACE
+%ignore _COMMENT
+"""
+
+_WORDS = {
+    "STRING": "something to match (a literal, class, rule name or group)",
+    "STAR": "a quantifier",
+    "_BAR": "'|'",
+    "_RPAR": "')'",
+    "_DEFINE": "'::='",
+    "_NL": "the end of the rule",
+    "INT": "a number",
+    "COMMA": "','",
+    "RBRACE": "'}'",
+    "NAME": "a rule name",
+}
+_LEXEMES = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|\[[^\]\\]*(?:\\.[^\]\\]*)*\]|#[^\r\n]*|[()]', re.S)
+_QUANTIFIERS = {"STAR", "PLUS", "QUESTION", "LBRACE"}
+#: What a character that starts no token may have been meant as: message, hint.
+_STRAY = {
+    '"': ("this literal is never closed: '\"' is missing", 'write \\" for the quote itself'),
+    "[": ("this class is never closed: ']' is missing", "write \\[ for the bracket itself"),
+    "'": ("a literal needs double quotes", 'write "…"'),
+    ":": ("a rule is written with '::='", "as in: name ::= …"),
+    "=": ("a rule is written with '::='", "as in: name ::= …"),
+    "/": ("this character has no meaning here", "comments start with '#'"),
+    "<": ("this terminal is never closed: '>' is missing", None),
+    "]": ("this ']' closes no class", None),
+}
+
+
+class _LineEnds:
+    """Keeps the line ends that end a rule and drops the others."""
+
+    always_accept = ("_NL",)
+
+    def process(self, stream: Iterator[Any]) -> Iterator[Any]:
+        from lark import Token
+
+        depth = 0
+        before = "_NL"
+        last = None
+        for token in stream:
+            depth += (token.type == "_LPAR") - (token.type == "_RPAR")
+            if token.type == "_NL" and (depth > 0 or before in {"_NL", "_BAR", "_DEFINE"}):
+                continue
+            before = token.type
+            last = token
+            yield token
+        if last is not None and before != "_NL" and depth <= 0:
+            yield Token.new_borrow_pos("_NL", "", last)
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Any:
+    from lark import Lark
+
+    return Lark(
+        _SYNTAX,
+        parser="lalr",
+        lexer="contextual",
+        propagate_positions=True,
+        postlex=_LineEnds(),
+    )
+
+
+def parse_tree(source: str) -> Any:
+    """Parse a GBNF text into a lark tree of rules, with character offsets in ``meta``.
+
+    Raises ``GrammarSyntaxError``, also for a text without rules.
+    """
+    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+
+    # A byte order mark is no part of the text; a blank in its place keeps the offsets.
+    text = " " + source[1:] if source.startswith("\ufeff") else source
+    try:
+        tree = _parser().parse(text)
+    except UnexpectedCharacters as error:
+        raise _stray_character(source, error.pos_in_stream) from None
+    except UnexpectedToken as error:
+        raise _unexpected(source, error) from None
+    if not tree.children:
+        raise GrammarSyntaxError(
+            "the grammar is empty: it has no rules", hint='write at least: root ::= "…"'
+        )
+    return tree
+
+
+def _stray_character(source: str, start: int) -> GrammarSyntaxError:
+    char = source[start]
+    message, hint = _STRAY.get(char, ("this character has no meaning here", None))
+    return GrammarSyntaxError(message, text=source, start=start, end=start + 1, hint=hint)
+
+
+def _unexpected(source: str, error: Any) -> GrammarSyntaxError:
+    token = error.token
+    at_end = token.type == "$END"
+    start = len(source) if at_end else token.start_pos
+    end = start + 1 if at_end else max(token.end_pos, start + 1)
+    accepts = error.accepts or error.expected
+    opened = _open_parenthesis(source, start)
+    hint = None
+    if opened is not None and (at_end or token.type == "_DEFINE"):
+        message, start, end = "this '(' is never closed: ')' is missing", opened, opened + 1
+    elif token.type in _QUANTIFIERS:
+        message = "there is nothing to repeat here"
+    elif token.type == "_RPAR" and opened is None:
+        message = "this ')' closes no '('"
+    elif token.type == "COMMA" and accepts == {"INT"}:
+        message, hint = "a count needs its least number", "write {0,n} for at most n"
+    else:
+        found = _describe(token)
+        message = f"expected {_expectation(accepts)}, found {found}"
+        if token.type == "_BAR":
+            hint = "a rule goes on in the next line only after a '|' or inside parentheses"
+        elif token.type == "_DEFINE":
+            hint = "each rule begins on a line of its own"
+    return GrammarSyntaxError(message, text=source, start=start, end=end, hint=hint)
+
+
+def _describe(token: Any) -> str:
+    if token.type == "$END":
+        return "the end of the text"
+    if token.type == "_NL":
+        return "the end of the line" if token else "the end of the text"
+    return repr(token[:40] + ("…" if len(token) > 40 else ""))
+
+
+def _expectation(accepts: set[str]) -> str:
+    named = [words for terminal, words in _WORDS.items() if terminal in accepts]
+    if "STRING" in accepts and "NAME" in accepts:
+        named.remove(_WORDS["NAME"])
+    return " or ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
+
+
+def _open_parenthesis(source: str, end: int) -> int | None:
+    """Find the innermost parenthesis that is open before an offset."""
+    opened: list[int] = []
+    for match in _LEXEMES.finditer(source, 0, end):
+        if match[0] == "(":
+            opened.append(match.start())
+        elif match[0] == ")" and opened:
+            opened.pop()
+    return opened[-1] if opened else None
