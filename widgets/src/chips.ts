@@ -1,0 +1,173 @@
+// The text so far as token chips. The chip at the cursor is the token taken from there; later ones are faded.
+import { fill, h } from "./dom";
+import { bits, count, duration, label, percent, pieces, plural } from "./format";
+import type { Encoding, Store } from "./store";
+import type { Position, Token } from "./types";
+
+const PROMPT_SHOWN = 6;
+const KINDS: Record<string, { glyph: string; word: string }> = {
+  sampled: { glyph: "", word: "sampled" },
+  forced: { glyph: "»", word: "forced" },
+  chosen: { glyph: "✎", word: "chosen by you" },
+  eos: { glyph: "■", word: "end of text" },
+};
+
+/** A token's text with visible blanks and boxed bytes. */
+export function tokenText(token: Token | undefined): HTMLElement {
+  const element = h("span", { class: "wb-token" });
+  for (const piece of pieces(token)) element.append(h("span", { class: `wb-piece-${piece.kind}` }, piece.text));
+  return element;
+}
+
+/** How strongly a chip shows an encoding, 0 to 1; null for none. */
+function strength(encoding: Encoding, before: Position, after: Position, slowest: number): number | null {
+  if (encoding === "probability") return after.edge!.after;
+  if (encoding === "mass") return before.massRemoved;
+  if (encoding === "time") return before.times ? (before.times.forward + before.times.exposed) / slowest : 0;
+  return null;
+}
+
+function describe(before: Position, after: Position, text: string): string {
+  const edge = after.edge!;
+  const times = before.times;
+  return [
+    `${text} (id ${edge.token})`,
+    KINDS[edge.kind]!.word,
+    `probability ${percent(edge.before)} before, ${percent(edge.after)} after the mask`,
+    `allowed ${count(before.allowed)}, mass removed ${percent(before.massRemoved)}`,
+    times ? `forward ${duration(times.forward)}, mask ${duration(times.mask)}` : "",
+  ]
+    .filter(Boolean)
+    .join("\n");
+}
+
+export class Chips {
+  readonly element = h("div", { class: "wb-chips" });
+  private showPrompt = false;
+
+  constructor(
+    private store: Store,
+    private go: (cursor: number) => void,
+  ) {}
+
+  update(): void {
+    const { store } = this;
+    const { doc } = store;
+    const hiddenPrompt = this.showPrompt ? 0 : Math.max(0, doc.prompt.length - PROMPT_SHOWN);
+    const toggle =
+      doc.prompt.length > PROMPT_SHOWN &&
+      h(
+        "button",
+        {
+          type: "button",
+          class: "wb-fold",
+          "aria-expanded": String(this.showPrompt),
+          onclick: () => {
+            this.showPrompt = !this.showPrompt;
+            this.update();
+          },
+        },
+        this.showPrompt ? "◂ fold the prompt" : `prompt +${hiddenPrompt} ▸`,
+      );
+    const input = doc.prompt.slice(hiddenPrompt).map((id) =>
+      h("span", { class: "wb-chip wb-input", title: `${label(store.token(id))} (id ${id})\ninput` }, tokenText(store.token(id))),
+    );
+    fill(this.element, toggle, ...input, input.length > 0 && h("span", { class: "wb-cut", title: "the output starts here" }, "┃"), this.output());
+    const current = this.element.querySelector<HTMLElement>(".wb-current");
+    if (current) scrollInto(this.element, current);
+  }
+
+  private output(): HTMLElement {
+    const { store } = this;
+    const path = store.path;
+    const depth = store.depth;
+    const slowest = Math.max(1e-9, ...path.map((p) => (p.times ? p.times.forward + p.times.exposed : 0)));
+    const list = h("span", { class: "wb-output", role: "listbox", "aria-label": "Tokens of the output", "aria-orientation": "horizontal" });
+    path.slice(1).forEach((after, i) => {
+      const before = path[i]!;
+      const edge = after.edge!;
+      const token = store.token(edge.token);
+      const kind = KINDS[edge.kind]!;
+      const chip = h(
+        "span",
+        {
+          class: `wb-chip wb-${edge.kind}${i === depth ? " wb-current" : ""}${i >= depth ? " wb-later" : ""}`,
+          role: "option",
+          "aria-selected": String(i === depth),
+          "aria-label": `step ${i + 1}: ${label(token)}, ${kind.word}`,
+          title: describe(before, after, label(token)),
+          "data-step": i,
+          onclick: () => this.go(before.id),
+        },
+        tokenText(token),
+        kind.glyph && h("span", { class: "wb-glyph", "aria-hidden": "true" }, kind.glyph),
+      );
+      this.encode(chip, "background", strength(store.options.background, before, after, slowest));
+      this.encode(chip, "underline", strength(store.options.underline, before, after, slowest));
+      list.append(chip);
+    });
+    const last = path[path.length - 1]!;
+    list.append(
+      h(
+        "span",
+        {
+          class: `wb-chip wb-caret${depth === path.length - 1 ? " wb-current" : ""}`,
+          role: "option",
+          "aria-selected": String(depth === path.length - 1),
+          "aria-label": last.open ? "the next token" : `the end: ${last.end ?? "stopped"}`,
+          title: last.open ? "the next token" : `the run ended: ${last.end ?? "stopped"}`,
+          onclick: () => this.go(last.id),
+        },
+        last.open ? "█" : last.end === "dead_end" ? "⊘" : "■",
+      ),
+    );
+    return list;
+  }
+
+  private encode(chip: HTMLElement, where: "background" | "underline", value: number | null): void {
+    chip.classList.toggle(`wb-${where}-kind`, this.store.options[where] === "kind");
+    if (value === null) return;
+    chip.classList.add(`wb-${where}-level`);
+    chip.style.setProperty(`--wb-${where}`, String(Math.min(1, Math.max(0, value))));
+  }
+}
+
+/** Scroll a box, and nothing else on the page, until an element in it shows. */
+export function scrollInto(box: HTMLElement, element: HTMLElement): void {
+  const outer = box.getBoundingClientRect();
+  const inner = element.getBoundingClientRect();
+  if (inner.top < outer.top) box.scrollTop -= outer.top - inner.top + 4;
+  else if (inner.bottom > outer.bottom) box.scrollTop += inner.bottom - outer.bottom + 4;
+}
+
+export function headline(store: Store): string[] {
+  const here = store.here;
+  if (!here.open) {
+    const words: Record<string, string> = {
+      eos: "the model ended the text, and the grammar allows it",
+      length: "the token limit was reached",
+      stop: "stopped",
+      dead_end: "dead end: no token may come next",
+      interrupted: "interrupted",
+    };
+    return [words[here.end ?? ""] ?? "the record ends here"];
+  }
+  const parts = [
+    `allowed ${count(here.allowed)} of ${count(store.doc.vocabularySize)}`,
+    `mass removed ${percent(here.massRemoved)}`,
+    `entropy ${bits(here.entropyBefore)} → ${bits(here.entropyAfter)} bits`,
+  ];
+  const edge = store.next?.edge;
+  if (edge) parts.push(`rank of ${label(store.token(edge.token))} ${count(edge.rank + 1)}`);
+  const run = forcedRun(store);
+  if (run > 1) parts.push(`${plural(run, "forced token")} from here`);
+  if (here.accepting) parts.push("may end here");
+  return parts;
+}
+
+function forcedRun(store: Store): number {
+  const path = store.path;
+  let run = 0;
+  while (path[store.depth + 1 + run]?.edge?.kind === "forced") run++;
+  return run;
+}

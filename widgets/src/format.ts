@@ -1,0 +1,105 @@
+// Numbers and token texts as people read them.
+import type { Token } from "./types";
+
+/** A probability as a percentage; a tiny one is never printed as zero. */
+export function percent(p: number | null): string {
+  if (p === null || Number.isNaN(p)) return "–";
+  if (p <= 0) return "0%";
+  if (p < 0.0001) return "<0.01%";
+  if (p > 0.9999 && p < 1) return ">99.99%";
+  const value = p * 100;
+  return `${value.toFixed(value < 1 ? 2 : 1)}%`;
+}
+
+/** A time given in milliseconds. */
+export function duration(ms: number): string {
+  if (ms >= 1000) return `${(ms / 1000).toFixed(2)} s`;
+  if (ms >= 10) return `${ms.toFixed(0)} ms`;
+  if (ms >= 1) return `${ms.toFixed(1)} ms`;
+  const us = ms * 1000;
+  if (us >= 10) return `${us.toFixed(0)} µs`;
+  return us > 0 ? `${us.toFixed(1)} µs` : "0";
+}
+
+export function count(n: number): string {
+  return n.toLocaleString("en-US");
+}
+
+export function bits(n: number): string {
+  return Number.isFinite(n) ? Math.abs(n).toFixed(n < 10 ? 2 : 1) : "–";
+}
+
+export function plural(n: number, word: string): string {
+  return `${count(n)} ${word}${n === 1 ? "" : "s"}`;
+}
+
+/** A piece of a token: text as it is, a mark for a character that has no shape, or bytes in hexadecimal. */
+export interface Piece {
+  text: string;
+  kind: "text" | "mark" | "hex" | "special";
+}
+
+const MARKS: Record<string, string> = { " ": "·", "\n": "↵", "\t": "→", "\r": "␍" };
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Length of the UTF-8 character that starts at `start`, or 0 when the bytes there are not one. */
+function characterLength(bytes: Uint8Array, start: number): number {
+  for (let size = 1; size <= 4 && start + size <= bytes.length; size++) {
+    try {
+      strict.decode(bytes.subarray(start, start + size));
+      return size;
+    } catch {
+      continue;
+    }
+  }
+  return 0;
+}
+
+export function toBytes(latin1: string): Uint8Array {
+  return Uint8Array.from(latin1, (c) => c.charCodeAt(0));
+}
+
+/** Split a token into pieces; blanks become marks, what is no UTF-8 or not printable becomes hexadecimal. */
+export function pieces(token: Token | undefined): Piece[] {
+  if (!token) return [{ text: "?", kind: "special" }];
+  const [latin1, special] = token;
+  if (special !== null) return [{ text: special, kind: "special" }];
+  const bytes = toBytes(latin1);
+  const found: Piece[] = [];
+  const add = (kind: Piece["kind"], text: string, joiner = "") => {
+    const last = found[found.length - 1];
+    if (last && last.kind === kind) last.text += joiner + text;
+    else found.push({ kind, text });
+  };
+  for (let i = 0; i < bytes.length; ) {
+    const size = characterLength(bytes, i);
+    const character = size ? strict.decode(bytes.subarray(i, i + size)) : "";
+    if (!size || (!MARKS[character] && /[\p{C}\p{Z}]/u.test(character))) {
+      for (const byte of bytes.subarray(i, i + Math.max(size, 1))) {
+        add("hex", byte.toString(16).toUpperCase().padStart(2, "0"), " ");
+      }
+    } else if (MARKS[character]) add("mark", MARKS[character]!);
+    else add("text", character);
+    i += Math.max(size, 1);
+  }
+  return found.length ? found : [{ text: "(empty)", kind: "special" }];
+}
+
+/** A token as one printable text; bytes that are no text are boxed. */
+export function label(token: Token | undefined): string {
+  return pieces(token)
+    .map((piece) => (piece.kind === "hex" ? `⟨${piece.text}⟩` : piece.text))
+    .join("");
+}
+
+/** The text that a search looks at. */
+export function plainText(token: Token | undefined): string {
+  if (!token) return "";
+  return token[1] ?? new TextDecoder().decode(toBytes(token[0]));
+}
+
+/** The bytes of all tokens as text, for copying. */
+export function joinText(tokens: (Token | undefined)[]): string {
+  const latin1 = tokens.map((token) => (token && token[1] === null ? token[0] : "")).join("");
+  return new TextDecoder().decode(toBytes(latin1));
+}

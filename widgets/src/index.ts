@@ -1,0 +1,156 @@
+// Entry of the bundle: an anywidget module, which also starts a self-contained report page.
+import { decodeDocument, fromBase64, fromView } from "./decode";
+import { RecordedSearch } from "./search";
+import { mount, type Mounted } from "./stepper";
+import { Store } from "./store";
+import type { Change, Command, Doc, Found, Host, Position } from "./types";
+
+/** What anywidget hands to `render`. */
+interface Model {
+  get(name: string): unknown;
+  set(name: string, value: unknown): void;
+  save_changes(): void;
+  on(name: string, callback: (...args: never[]) => void): void;
+  off(name: string, callback: (...args: never[]) => void): void;
+  send(content: unknown): void;
+}
+
+type Message =
+  | { type: "hello" }
+  | ({ type: "change" } & Change)
+  | { type: "done" }
+  | ({ type: "found"; request: number } & Found);
+
+const PATIENCE_MS = 5000;
+
+/** Close the static view that stands beside a live one, now and whenever it is drawn again. */
+function closeStatic(id: string): () => void {
+  const close = () => {
+    for (const element of document.getElementsByClassName(`wb-static-${id}`)) {
+      if (element instanceof HTMLDetailsElement && !element.dataset["wbSeen"]) {
+        element.dataset["wbSeen"] = "1";
+        element.open = false;
+      }
+    }
+  };
+  close();
+  const observer = new MutationObserver(close);
+  observer.observe(document.body, { childList: true, subtree: true });
+  return () => observer.disconnect();
+}
+
+class KernelHost implements Host {
+  private requests = new Map<number, (found: Found) => void>();
+  private serial = 0;
+  private recorded: RecordedSearch;
+
+  constructor(
+    private model: Model,
+    private store: Store,
+  ) {
+    this.recorded = new RecordedSearch(store.doc);
+  }
+
+  command(command: Command): void {
+    this.model.send(command);
+  }
+
+  moved(cursor: number): void {
+    this.model.set("cursor", cursor);
+    this.model.save_changes();
+  }
+
+  search(position: Position, query: string, allowedOnly: boolean): Promise<Found> {
+    if (this.store.live !== true) return Promise.resolve(this.recorded.find(position, query, allowedOnly));
+    const request = ++this.serial;
+    this.model.send({ type: "search", request, node: position.id, query, allowed_only: allowedOnly });
+    return new Promise((resolve) => this.requests.set(request, resolve));
+  }
+
+  found(request: number, found: Found): void {
+    this.requests.get(request)?.(found);
+    this.requests.delete(request);
+  }
+}
+
+async function render({ model, el }: { model: Model; el: HTMLElement }): Promise<() => void> {
+  const read = () => decodeDocument(fromView(model.get("payload") as DataView));
+  const store = new Store(await read(), model.get("cursor") as number);
+  const host = new KernelHost(model, store);
+  const root = document.createElement("div");
+  el.append(root);
+  const mounted = mount(root, store, host, model.get("theme") as string);
+  const stopClosing = closeStatic(model.get("view_id") as string);
+  const patience = window.setTimeout(() => {
+    if (store.live !== null) return;
+    store.live = false;
+    store.notify();
+  }, PATIENCE_MS);
+  const onMessage = (message: Message) => {
+    if (message.type === "found") host.found(message.request, message);
+    else {
+      store.live = true;
+      if (message.type === "change") store.merge(message);
+      if (message.type === "done") store.busy = false;
+      store.notify();
+    }
+  };
+  const onPayload = () =>
+    void read().then((doc) => {
+      store.replace(doc);
+      store.notify();
+    });
+  const onCursor = () => {
+    store.move(model.get("cursor") as number);
+    store.notify();
+  };
+  const onTheme = () => mounted.theme(model.get("theme") as string);
+  model.on("msg:custom", onMessage);
+  model.on("change:payload", onPayload);
+  model.on("change:cursor", onCursor);
+  model.on("change:theme", onTheme);
+  model.send({ type: "hello" });
+  return () => {
+    window.clearTimeout(patience);
+    model.off("msg:custom", onMessage);
+    model.off("change:payload", onPayload);
+    model.off("change:cursor", onCursor);
+    model.off("change:theme", onTheme);
+    stopClosing();
+    mounted.stop();
+  };
+}
+
+/** Show a recorded run: no kernel, everything that was recorded can be looked at. */
+export function replay(root: HTMLElement, doc: Doc, theme = "auto"): Mounted {
+  const store = new Store(doc);
+  store.live = false;
+  const search = new RecordedSearch(doc);
+  return mount(
+    root,
+    store,
+    {
+      command: () => undefined,
+      moved: () => undefined,
+      search: (position, query, allowedOnly) => Promise.resolve(search.find(position, query, allowedOnly)),
+    },
+    theme,
+  );
+}
+
+/** A report page carries its document in the page, as base64 of deflated JSON. */
+async function startReport(): Promise<void> {
+  const data = document.getElementById("workbench-report-data");
+  const root = document.getElementById("workbench-report");
+  if (!data || !root || document.documentElement.dataset["workbench"] !== "report") return;
+  try {
+    replay(root, await decodeDocument(fromBase64(data.textContent ?? "")));
+    document.getElementById("workbench-report-static")?.removeAttribute("open");
+  } catch (error) {
+    root.textContent = `The interactive view could not start: ${String(error)}`;
+  }
+}
+
+if (typeof document !== "undefined") void startReport();
+
+export default { render };

@@ -1,0 +1,50 @@
+// The live stacks, top first: where the parser is, and where each call will return to.
+import { fill, h } from "./dom";
+import { plural } from "./format";
+import type { Store } from "./store";
+import type { Frame } from "./types";
+
+const SHOWN = 3;
+const DEPTH = 40;
+
+export class StackPanel {
+  private title = h("strong", {}, "stack");
+  private body = h("div", { class: "wb-stacks" });
+  readonly element = h("section", { class: "wb-box wb-stack", "aria-label": "Live stack" }, h("div", { class: "wb-tools" }, this.title), this.body);
+
+  constructor(private store: Store) {}
+
+  update(): void {
+    const { stacks } = this.store.here;
+    const depth = stacks[0]?.length ?? 0;
+    this.title.textContent = stacks.length > 1 ? `${plural(stacks.length, "live stack")}` : `stack, depth ${depth}`;
+    const parent = this.store.doc.positions[this.store.here.parent];
+    const old = parent?.stacks[0] ?? [];
+    fill(
+      this.body,
+      ...stacks.slice(0, SHOWN).map((frames, i) => card(frames, i === 0 && stacks.length === 1 ? old.length : frames.length)),
+      stacks.length > SHOWN && h("p", { class: "wb-note" }, `and ${plural(stacks.length - SHOWN, "more stack")}`),
+      !stacks.length && h("p", { class: "wb-empty" }, "no live stack"),
+    );
+  }
+}
+
+function card(frames: Frame[], before: number): HTMLElement {
+  const grown = Math.max(0, frames.length - before);
+  const list = h("ol", { class: "wb-frames", "aria-label": `Stack, top first, ${plural(frames.length, "frame")}` });
+  frames.slice(0, DEPTH).forEach((frame, i) => {
+    list.append(
+      h(
+        "li",
+        { class: `wb-frame${i === 0 ? " wb-top" : ""}${i < grown ? " wb-pushed" : ""}` },
+        h("span", { class: "wb-glyph", "aria-hidden": "true" }, i === 0 ? "▶" : " "),
+        h("span", { class: "wb-rule" }, frame.rules.length ? frame.rules.join(" · ") : "(no rule)"),
+        h("span", { class: "wb-id" }, i === 0 ? `in state ${frame.state}` : `returns to ${frame.state}`),
+        frame.count !== null && h("span", { class: "wb-count" }, `× ${frame.count}`),
+        i < grown && h("span", { class: "wb-id" }, "pushed"),
+      ),
+    );
+  });
+  if (frames.length > DEPTH) list.append(h("li", { class: "wb-note" }, `… ${plural(frames.length - DEPTH, "frame")} below`));
+  return list;
+}

@@ -1,0 +1,183 @@
+// The state of one view: a document, a cursor in its tree of positions, and what is selected.
+//
+// Positions form a tree: taking another token in the past adds a branch and erases nothing. `leaf`
+// says which branch is shown; `cursor` is a position on the path from the root to it.
+import type { Change, Doc, Position, Row, Token } from "./types";
+
+export type Encoding = "none" | "kind" | "probability" | "mass" | "time";
+
+export interface Options {
+  background: Encoding;
+  underline: Encoding;
+  allowedOnly: boolean;
+  query: string;
+}
+
+export interface Branch {
+  leaf: number;
+  name: string;
+}
+
+export class Store {
+  cursor = 0;
+  leaf = 0;
+  selected: number | null = null;
+  opened: number | null = null;
+  busy = false;
+  /** null until it is known whether a kernel answers. */
+  live: boolean | null = null;
+  options: Options = { background: "kind", underline: "none", allowedOnly: false, query: "" };
+  private children = new Map<number, number[]>();
+  private listeners = new Set<() => void>();
+
+  constructor(
+    public doc: Doc,
+    cursor = 0,
+  ) {
+    this.index();
+    this.move(this.doc.positions[cursor] ? cursor : 0);
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  notify(): void {
+    for (const listener of this.listeners) listener();
+  }
+
+  get here(): Position {
+    return this.doc.positions[this.cursor]!;
+  }
+
+  /** Positions from the root to the leaf of the branch that is shown. */
+  get path(): Position[] {
+    const found: Position[] = [];
+    for (let id = this.leaf; id >= 0; id = this.doc.positions[id]!.parent) found.push(this.doc.positions[id]!);
+    return found.reverse();
+  }
+
+  /** How many tokens were taken before the cursor. */
+  get depth(): number {
+    let depth = 0;
+    for (let at = this.here; at.parent >= 0; at = this.doc.positions[at.parent]!) depth++;
+    return depth;
+  }
+
+  /** The position after the cursor on the branch that is shown, if there is one. */
+  get next(): Position | undefined {
+    return this.path[this.depth + 1];
+  }
+
+  /** The position that a token leads to from the cursor, on any branch. */
+  childBy(token: number): Position | undefined {
+    return this.childrenOf(this.cursor)
+      .map((id) => this.doc.positions[id]!)
+      .find((child) => child.edge?.token === token);
+  }
+
+  token(id: number): Token | undefined {
+    return this.doc.tokens[id];
+  }
+
+  /** Move the cursor; the branch changes only when the position is not on it. */
+  move(cursor: number): void {
+    if (!this.doc.positions[cursor]) return;
+    if (cursor !== this.cursor) {
+      this.selected = null;
+      this.opened = null;
+    }
+    this.cursor = cursor;
+    if (!this.onPath(cursor, this.leaf)) this.leaf = this.lastLeaf(cursor);
+  }
+
+  /** Show another branch, with the cursor where the two part. */
+  show(leaf: number): void {
+    const old = new Set(this.path.map((position) => position.id));
+    this.leaf = leaf;
+    if (!this.onPath(this.cursor, leaf)) {
+      const shared = this.path.filter((position) => old.has(position.id));
+      this.cursor = shared[shared.length - 1]!.id;
+      this.selected = this.opened = null;
+    }
+  }
+
+  /** The next position in a direction where more than one token is allowed. */
+  branching(direction: 1 | -1): Position | undefined {
+    const path = this.path;
+    for (let i = this.depth + direction; i >= 0 && i < path.length; i += direction) {
+      if (path[i]!.open && path[i]!.allowed > 1) return path[i];
+    }
+    return undefined;
+  }
+
+  branches(): Branch[] {
+    return this.doc.positions
+      .filter((position) => this.childrenOf(position.id).length === 0)
+      .map((position, i) => ({ leaf: position.id, name: i === 0 ? "main" : `branch ${i}, from step ${this.forkDepth(position.id)}` }));
+  }
+
+  merge(change: Change): void {
+    Object.assign(this.doc.tokens, change.tokens);
+    Object.assign(this.doc.graphs, change.graphs);
+    for (const position of change.positions) this.doc.positions[position.id] = position;
+    this.doc.problem = change.problem;
+    this.index();
+    this.leaf = this.lastLeaf(this.leaf);
+    this.move(change.cursor);
+  }
+
+  replace(doc: Doc): void {
+    this.doc = doc;
+    this.index();
+    if (!doc.positions[this.cursor]) this.cursor = 0;
+    this.leaf = this.lastLeaf(doc.positions[this.leaf] ? this.leaf : this.cursor);
+    if (!this.onPath(this.cursor, this.leaf)) this.leaf = this.lastLeaf(this.cursor);
+  }
+
+  private childrenOf(id: number): number[] {
+    return this.children.get(id) ?? [];
+  }
+
+  private index(): void {
+    this.children.clear();
+    for (const { id, parent } of this.doc.positions) {
+      if (parent < 0) continue;
+      const list = this.children.get(parent);
+      if (list) list.push(id);
+      else this.children.set(parent, [id]);
+    }
+  }
+
+  private onPath(id: number, leaf: number): boolean {
+    for (let at = leaf; at >= 0; at = this.doc.positions[at]!.parent) if (at === id) return true;
+    return false;
+  }
+
+  private lastLeaf(id: number): number {
+    for (let list = this.childrenOf(id); list.length; list = this.childrenOf(id)) id = list[list.length - 1]!;
+    return id;
+  }
+
+  /** Depth of the last position that the branch of `leaf` shares with an older one. */
+  private forkDepth(leaf: number): number {
+    let id = leaf;
+    for (;;) {
+      const parent = this.doc.positions[id]!.parent;
+      if (parent < 0 || this.childrenOf(parent)[0] !== id) {
+        let depth = 0;
+        for (let at = parent; at > 0; at = this.doc.positions[at]!.parent) depth++;
+        return depth;
+      }
+      id = parent;
+    }
+  }
+}
+
+/** Rows in the order of the table: by the larger of the two probabilities, so that what the model
+ * wanted and what the mask leaves both come early. */
+export function ordered(rows: Row[]): Row[] {
+  const weight = (row: Row) => Math.max(row[1] ?? -1, row[2] ?? -1);
+  return [...rows].sort((a, b) => weight(b) - weight(a) || b[3] - a[3] || a[0] - b[0]);
+}

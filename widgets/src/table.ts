@@ -1,0 +1,206 @@
+// Candidates before and after the mask: searchable, each allowed token one click from being taken.
+import { take, why, type Context } from "./actions";
+import { scrollInto, tokenText } from "./chips";
+import { fill, h } from "./dom";
+import { label, percent, pieces, plural } from "./format";
+import { ordered } from "./store";
+import type { Found, Position, Row, Why } from "./types";
+
+const SHOWN = 200;
+
+function bar(p: number | null, role: string): HTMLElement {
+  const width = p === null ? 0 : p >= 0.0001 ? Math.max(p * 100, 0.8) : 0;
+  return h(
+    "span",
+    { class: `wb-p wb-p-${role}` },
+    h("span", { class: "wb-bar", "aria-hidden": "true" }, h("span", { style: `width:${width.toFixed(2)}%` })),
+    h("span", { class: "wb-number" }, percent(p)),
+  );
+}
+
+export class Table {
+  readonly search = h("input", {
+    type: "search",
+    class: "wb-search",
+    placeholder: "search tokens: text, id:17 or hex:e2 9c",
+    "aria-label": "Search the tokens",
+    spellcheck: "false",
+    autocomplete: "off",
+  });
+  private allowedOnly = h("input", { type: "checkbox" });
+  private note = h("div", { class: "wb-note" });
+  private list = h("div", { class: "wb-rows", role: "listbox", tabindex: "0", "aria-label": "Candidates for the next token" });
+  readonly element = h(
+    "section",
+    { class: "wb-box wb-candidates", "aria-label": "Candidates" },
+    h("div", { class: "wb-tools" }, this.search, h("label", { class: "wb-check" }, this.allowedOnly, " allowed only")),
+    h(
+      "div",
+      { class: "wb-row wb-head", "aria-hidden": "true" },
+      h("span", {}, "token"),
+      h("span", {}, "before the mask"),
+      h("span", {}, "after the mask"),
+      h("span", {}, "verdict"),
+    ),
+    this.list,
+    this.note,
+  );
+  private rows: Row[] = [];
+  private answer: { key: string; found: Found } | null = null;
+  private asked = "";
+  private timer = 0;
+
+  constructor(
+    private context: Context,
+    private prefix: string,
+  ) {
+    this.search.addEventListener("input", () => {
+      context.store.options.query = this.search.value;
+      window.clearTimeout(this.timer);
+      this.timer = window.setTimeout(() => this.update(), 120);
+    });
+    this.allowedOnly.addEventListener("change", () => {
+      context.store.options.allowedOnly = this.allowedOnly.checked;
+      this.update();
+    });
+    this.list.addEventListener("click", (event) => this.clicked(event));
+    this.list.addEventListener("focus", () => {
+      if (context.store.selected === null) this.move(1);
+    });
+  }
+
+  update(): void {
+    const { store } = this.context;
+    const here = store.here;
+    const { allowedOnly } = store.options;
+    const query = store.options.query.trim();
+    let found: Found = { rows: [], total: 0 };
+    if (query && here.open) {
+      const key = JSON.stringify([here.id, query, allowedOnly]);
+      if (this.answer?.key === key) found = this.answer.found;
+      else {
+        this.ask(key, here, query, allowedOnly);
+        found.note = "searching …";
+      }
+    } else if (here.open) {
+      const rows = allowedOnly ? here.rows.filter((row) => row[3]) : here.rows;
+      found = { rows: ordered(rows), total: rows.length };
+    }
+    this.rows = found.rows.slice(0, SHOWN);
+    const top = this.list.scrollTop;
+    fill(this.list, ...this.rows.flatMap((row) => this.row(row, here)));
+    this.list.scrollTop = top;
+    const active = this.list.querySelector<HTMLElement>(".wb-selected");
+    if (active) this.list.setAttribute("aria-activedescendant", active.id);
+    else this.list.removeAttribute("aria-activedescendant");
+    if (active) scrollInto(this.list, active);
+    this.note.textContent = this.summary(found, here, query);
+  }
+
+  move(by: number): void {
+    const { store } = this.context;
+    if (!this.rows.length) return;
+    const at = this.rows.findIndex((row) => row[0] === store.selected);
+    const next = at < 0 ? (by > 0 ? 0 : this.rows.length - 1) : Math.min(this.rows.length - 1, Math.max(0, at + by));
+    store.selected = this.rows[next]![0];
+    this.list.focus({ preventScroll: true });
+    store.notify();
+  }
+
+  private summary(found: Found, here: Position, query: string): string {
+    if (!here.open) return "There are no candidates: the run ended here.";
+    const parts = [];
+    if (query) parts.push(`${plural(found.total, "token")} found`);
+    else parts.push(`the ${this.rows.length} likeliest are listed; search finds the others`);
+    if (query && found.total > this.rows.length) parts.push(`the first ${this.rows.length} are listed`);
+    if (found.note) parts.push(found.note);
+    return `${parts.join("; ")}.`;
+  }
+
+  private ask(key: string, here: Position, query: string, allowedOnly: boolean): void {
+    if (this.asked === key) return;
+    this.asked = key;
+    void this.context.host.search(here, query, allowedOnly).then((found) => {
+      if (this.asked !== key) return;
+      Object.assign(this.context.store.doc.tokens, found.tokens ?? {});
+      this.answer = { key, found };
+      this.asked = "";
+      this.update();
+    });
+  }
+
+  private row(row: Row, here: Position): HTMLElement[] {
+    const { store } = this.context;
+    const [id, before, after, allowed] = row;
+    const token = store.token(id);
+    const taken = store.next?.edge?.token === id;
+    const reason = here.whys[id];
+    const verdict = allowed ? "● allowed" : `✕ ${reason ? shortReason(reason, store.doc.tokens[id]?.[0] ?? "") : "rejected"}`;
+    const chosen = taken ? "▶ taken" : store.childBy(id) ? "⑂ other branch" : "";
+    const element = h(
+      "div",
+      {
+        id: `${this.prefix}-row-${id}`,
+        class: `wb-row ${allowed ? "wb-allowed" : "wb-rejected"}${taken ? " wb-taken" : ""}${store.selected === id ? " wb-selected" : ""}`,
+        role: "option",
+        "aria-selected": String(store.selected === id),
+        "aria-label": `${label(token)}, id ${id}, ${percent(before)} before, ${percent(after)} after the mask, ${verdict} ${chosen}`,
+        title: allowed ? `Click to take it (id ${id})` : `Click to see why it is rejected (id ${id})`,
+        "data-token": id,
+      },
+      h("span", { class: "wb-cell-token" }, tokenText(token), h("span", { class: "wb-id" }, id)),
+      bar(before, "before"),
+      allowed ? bar(after, "after") : h("span", { class: "wb-p wb-none" }, "–"),
+      h(
+        "span",
+        { class: "wb-verdict" },
+        h("span", { class: allowed ? "wb-good" : "wb-bad" }, verdict),
+        chosen && h("span", { class: "wb-here" }, ` ${chosen}`),
+        !allowed && h("span", { class: "wb-why" }, " why?"),
+      ),
+    );
+    if (store.opened !== id) return [element];
+    return [element, h("div", { class: "wb-reason" }, ...this.reason(id, allowed === 1, reason))];
+  }
+
+  private reason(id: number, allowed: boolean, reason: Why | undefined): (HTMLElement | string)[] {
+    const { store } = this.context;
+    if (!reason) {
+      const waiting = store.live !== false ? "Asking the kernel for the reason …" : "The reason was not recorded; it needs a kernel.";
+      return [allowed ? "The grammar can go on after all bytes of this token." : waiting];
+    }
+    const token = store.token(id);
+    const cells = h("span", { class: "wb-cells" });
+    [...(token && token[1] === null ? token[0] : "")].forEach((byte, i) => {
+      const state = i < reason.consumed ? "●" : i === reason.consumed && !allowed ? "✕" : "·";
+      const word = state === "●" ? "consumed" : state === "✕" ? "fatal" : "not reached";
+      const text = pieces([byte, null])[0]!;
+      cells.append(h("span", { class: `wb-cell wb-cell-${word.replace(" ", "-")}`, title: `byte ${i + 1}: ${word}` }, `${text.text} ${state}`));
+    });
+    return [
+      cells,
+      h("div", {}, reason.reason),
+      reason.expected ? h("div", {}, "would be accepted there: ", h("code", {}, reason.expected)) : "",
+    ].filter((part) => part !== "");
+  }
+
+  private clicked(event: Event): void {
+    const element = (event.target as Element).closest<HTMLElement>("[data-token]");
+    if (!element) return;
+    const { store } = this.context;
+    const id = Number(element.dataset["token"]);
+    store.selected = id;
+    const row = this.rows.find((row) => row[0] === id);
+    if (row?.[3] && !(event.target as Element).closest(".wb-why")) take(this.context, id);
+    else why(this.context, id);
+    store.notify();
+  }
+}
+
+function shortReason(reason: Why, bytes: string): string {
+  const fatal = bytes[reason.consumed];
+  if (fatal === undefined) return "rejected";
+  const piece = pieces([fatal, null])[0]!;
+  return `dies at byte ${reason.consumed + 1} (${piece.kind === "hex" ? `0x${piece.text}` : `‘${piece.text}’`})`;
+}
+

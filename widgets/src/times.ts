@@ -1,0 +1,108 @@
+// Mask time against forward time, on one clock. What the forward pass does not hide is outlined.
+import { fill, h, svg } from "./dom";
+import { duration, percent } from "./format";
+import type { Store } from "./store";
+import type { Position, Times } from "./types";
+
+const HEIGHT = 56;
+const LAST = 60;
+
+export function median(values: number[]): number {
+  if (!values.length) return 0;
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+let serial = 0;
+
+export class TimesPanel {
+  private body = h("div", { class: "wb-times" });
+  readonly element = h(
+    "section",
+    { class: "wb-box wb-clock", "aria-label": "Mask time against forward time" },
+    h("div", { class: "wb-tools" }, h("strong", {}, "time"), h("span", { class: "wb-legend" }, "▨ mask · ■ forward · ░ sample")),
+    this.body,
+  );
+  private id = `wb-hatch-${++serial}-${Math.random().toString(36).slice(2, 8)}`;
+
+  constructor(
+    private store: Store,
+    private go: (cursor: number) => void,
+  ) {}
+
+  update(): void {
+    const timed = this.store.path.filter((p): p is Position & { times: Times } => p.times !== null);
+    const here = this.store.here;
+    if (!timed.length) {
+      fill(this.body, h("p", { class: "wb-empty" }, "no step was timed yet"));
+      return;
+    }
+    fill(this.body, here.times ? this.one(here.times) : h("p", { class: "wb-note" }, "this position was not timed"), this.all(timed.slice(-LAST), here.id), summary(timed));
+  }
+
+  /** The step at the cursor: one bar each, same scale. */
+  private one(times: Times): HTMLElement {
+    const scale = Math.max(times.forward, times.mask, times.sample, 1e-6);
+    const line = (name: string, role: string, value: number, note: string) =>
+      h(
+        "div",
+        { class: "wb-time" },
+        h("span", {}, name),
+        h("span", { class: "wb-track" }, h("span", { class: `wb-fill wb-fill-${role}`, style: `width:max(2px,${((100 * value) / scale).toFixed(2)}%)` })),
+        h("span", { class: "wb-number" }, duration(value)),
+        h("span", { class: "wb-id" }, note),
+      );
+    const hidden = times.exposed <= 0 ? "all hidden" : times.hidden <= 0 ? "exposed" : `${duration(times.exposed)} exposed`;
+    return h(
+      "div",
+      {},
+      line("forward", "forward", times.forward, ""),
+      line("mask", "mask", times.mask, hidden),
+      line("sample", "sample", times.sample, ""),
+    );
+  }
+
+  private all(timed: (Position & { times: Times })[], cursor: number): SVGElement {
+    const step = 9;
+    const width = Math.max(timed.length * step + 2, 60);
+    const top = Math.max(...timed.map((p) => Math.max(p.times.forward, p.times.mask)), 1e-6);
+    const size = (value: number) => Math.max(1, (HEIGHT * value) / top);
+    const pattern = svg(
+      "pattern",
+      { id: this.id, width: 3, height: 3, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+      svg("rect", { width: 1.6, height: 3, class: "wb-ink-mask" }),
+    );
+    const picture = svg(
+      "svg",
+      { class: "wb-chart", viewBox: `0 0 ${width} ${HEIGHT + 6}`, width, height: HEIGHT + 6, role: "img", "aria-label": `Times of the last ${timed.length} steps, tallest ${duration(top)}` },
+      svg("defs", {}, pattern),
+    );
+    timed.forEach((position, i) => {
+      const { forward, mask, exposed } = position.times;
+      const column = svg(
+        "g",
+        { class: position.id === cursor ? "wb-column wb-column-here" : "wb-column", transform: `translate(${i * step + 1} 0)`, onclick: () => this.go(position.id) },
+        svg("title", {}, `forward ${duration(forward)}, mask ${duration(mask)}, exposed ${duration(exposed)}`),
+        svg("rect", { width: step, height: HEIGHT + 6, class: "wb-ink-hit" }),
+        svg("rect", { x: 0, y: HEIGHT - size(forward), width: 4, height: size(forward), class: "wb-ink-forward" }),
+        svg("rect", { x: 4, y: HEIGHT - size(mask), width: 3, height: size(mask), fill: `url(#${this.id})`, class: exposed > 0 ? "wb-ink-exposed" : "" }),
+        position.id === cursor && svg("path", { d: `M1 ${HEIGHT + 6} l2.5 -5 l2.5 5 z`, class: "wb-ink-here" }),
+      );
+      picture.append(column);
+    });
+    return picture;
+  }
+}
+
+function summary(timed: { times: Times }[]): HTMLElement {
+  const mask = median(timed.map((p) => p.times.mask));
+  const forward = median(timed.map((p) => p.times.forward));
+  const exposed = median(timed.map((p) => p.times.exposed));
+  const share = forward > 0 ? ` (${percent(mask / forward)} of forward)` : "";
+  return h(
+    "div",
+    { class: "wb-note" },
+    `median of ${timed.length}: forward ${duration(forward)}, mask ${duration(mask)}${share}, exposed ${duration(exposed)}`,
+  );
+}
