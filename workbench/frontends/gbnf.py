@@ -125,6 +125,13 @@ class _Builder:
         return made[id(tree)]
 
     def _node(self, node: Any, children: list[Any]) -> Expr:
+        if node.data == "token":
+            self._fail(
+                "terminals that name a token, as <think> and <[1000]> do, are not supported yet",
+                node.meta.start_pos,
+                node.meta.end_pos,
+                'write the text itself, as in "<think>"',
+            )
         # The empty sequence has no position of its own.
         start, end = (None, None) if node.meta.empty else (node.meta.start_pos, node.meta.end_pos)
         origin = Origin(start=start, end=end, rule=self.rule)
@@ -141,15 +148,8 @@ class _Builder:
                 return Literal(self._text(children[0]), origin=origin)
             case "class":
                 return CharSet(self._class(children[0]), origin=origin)
-            case "any":
-                return CharSet(ANY, origin=origin)
             case _:
-                self._fail(
-                    "terminals that name a token, as <think> and <[1000]> do, are not supported yet",
-                    node.meta.start_pos,
-                    node.meta.end_pos,
-                    'write the text itself, as in "<think>"',
-                )
+                return CharSet(ANY, origin=origin)
 
     def _fail(self, message: str, start: int, end: int, hint: str | None = None) -> NoReturn:
         raise GrammarSyntaxError(message, text=self.source, start=start, end=end, hint=hint)

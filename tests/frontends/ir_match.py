@@ -1,0 +1,135 @@
+"""Membership by definition: does a byte string belong to the language of a Grammar or Expr?
+
+Positions reached from a position are computed from the meaning of each expression; uses of rules are
+unknown sets of positions, grown until nothing changes, so recursion of any kind (left, hidden, mutual)
+is no special case. For tests: slow, obvious, and independent of automata. Shares only the ir classes.
+
+    matches(grammar, b"...")        # Grammar
+    matches(expr, "text", rules)    # Expr, with the rules that its Refs name
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from workbench.grammar.ir import (
+    Alt,
+    ByteSet,
+    CharSet,
+    Expr,
+    Grammar,
+    Graph,
+    Literal,
+    Ref,
+    Repeat,
+    Seq,
+)
+
+Use = tuple[str, int]  # a rule begun at a position
+
+
+def matches(
+    language: Grammar | Expr, text: bytes | str, rules: Mapping[str, Expr] | None = None
+) -> bool:
+    """Tell whether the whole text belongs to the language."""
+    data = text.encode() if isinstance(text, str) else text
+    if isinstance(language, Grammar):
+        return _Matcher(language.rules, data).run(Ref(language.start))
+    return _Matcher(rules or {}, data).run(language)
+
+
+class _Matcher:
+    def __init__(self, rules: Mapping[str, Expr], data: bytes) -> None:
+        self.rules = rules
+        self.data = data
+        self.ends: dict[Use, frozenset[int]] = {}
+        self.readers: dict[Use, set[Use | None]] = {}
+        self.stale: list[Use] = []
+        self.reader: Use | None = None  # the use whose ends are being computed; None is the whole
+
+    def run(self, expr: Expr) -> bool:
+        while True:
+            self.reader = None
+            if len(self.data) in self.after(expr, 0):
+                return True
+            if not self.stale:
+                return False
+            while self.stale:
+                self.reader = use = self.stale.pop()
+                ends = self.after(self.rules[use[0]], use[1])
+                if ends != self.ends[use]:
+                    self.ends[use] = ends
+                    self.stale.extend(r for r in self.readers[use] if r and r not in self.stale)
+
+    def after(self, expr: Expr, at: int) -> frozenset[int]:
+        """Positions where a text of ``expr`` that begins at ``at`` can end, as known so far."""
+        data = self.data
+        match expr:
+            case Literal(data=wanted):
+                return frozenset([at + len(wanted)] if data.startswith(wanted, at) else [])
+            case ByteSet(mask=mask):
+                return frozenset([at + 1] if at < len(data) and mask >> data[at] & 1 else [])
+            case CharSet(ranges=ranges):
+                return self.character(ranges, at)
+            case Seq(items=items):
+                reached = frozenset([at])
+                for item in items:
+                    reached = self.step(item, reached)
+                return reached
+            case Alt(items=items):
+                return frozenset().union(*(self.after(item, at) for item in items))
+            case Repeat(item=item, min=least, max=most):
+                return self.repeated(item, least, most, at)
+            case Ref(name=name):
+                use = (name, at)
+                if use not in self.ends:
+                    self.ends[use] = frozenset()
+                    self.readers[use] = set()
+                    self.stale.append(use)
+                self.readers[use].add(self.reader)
+                return self.ends[use]
+            case Graph():
+                return self.graph(expr, at)
+        raise TypeError(f"unknown expression {expr!r}")
+
+    def step(self, expr: Expr, positions: frozenset[int]) -> frozenset[int]:
+        return frozenset().union(*(self.after(expr, position) for position in positions))
+
+    def character(self, ranges: tuple[tuple[int, int], ...], at: int) -> frozenset[int]:
+        for size in range(1, 5):
+            try:
+                char = self.data[at : at + size].decode()
+            except UnicodeDecodeError:
+                continue
+            inside = len(char) == 1 and any(low <= ord(char) <= high for low, high in ranges)
+            return frozenset([at + size] if inside else [])
+        return frozenset()
+
+    def repeated(self, item: Expr, least: int, most: int | None, at: int) -> frozenset[int]:
+        # Positions only grow, and an item that can be empty keeps the old ones: this settles.
+        reached = frozenset([at])
+        for _ in range(least):
+            before, reached = reached, self.step(item, reached)
+            if reached == before:
+                break
+        found = latest = reached
+        count = least
+        while latest and (most is None or count < most):
+            latest = self.step(item, latest)
+            if latest <= found:
+                break
+            found |= latest
+            count += 1
+        return found
+
+    def graph(self, graph: Graph, at: int) -> frozenset[int]:
+        seen = {(graph.start, at)}
+        todo = list(seen)
+        while todo:
+            state, position = todo.pop()
+            for source, label, target in graph.edges:
+                if source == state:
+                    new = {(target, end) for end in self.after(label, position)} - seen
+                    seen |= new
+                    todo.extend(new)
+        return frozenset(position for state, position in seen if state in graph.finals)
