@@ -1,0 +1,26 @@
+"""Budgets: limits counted in work units, so that hitting one does not depend on the machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Budgets"]
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """Limits of one compiled grammar; going over one raises ``GrammarTooComplex``."""
+
+    #: positions of the grammar before determinisation
+    positions: int = 4_000_000
+    #: automaton states; past ``deterministic_states`` new ones are left nondeterministic
+    states: int = 4_000_000
+    deterministic_states: int = 100_000
+    #: a repetition whose copies come to at most this many leaves is written out, others are counted
+    expansion: int = 40
+    #: a rule is copied into its uses when size x uses stays within this
+    inlining: int = 600
+    #: 32-bit words of the engine's arena (configurations, stacks, transitions) before it is compacted
+    arena_words: int = 64_000_000
+    #: threads and stack entries that one byte may touch
+    step_work: int = 2_000_000

@@ -1,0 +1,234 @@
+"""Grammar -> Automaton.
+
+The steps: positions (``nfa.py``), states (``determinise.py``), arrays (here). Bytes that no token of the
+vocabulary contains are passed in as ``missing`` and removed before anything else, so that "can be
+completed" means: completed with this vocabulary.
+"""
+
+from __future__ import annotations
+
+import heapq
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.automaton.budgets import Budgets
+from workbench.automaton.determinise import Machine, determinise
+from workbench.automaton.model import NO_DISTANCE, Automaton
+from workbench.automaton.nfa import Nfa, build_nfa, strongly_connected
+from workbench.errors import UnsatisfiableGrammar
+from workbench.grammar.ir import Alt, ByteSet, CharSet, Grammar, Origin, Ref, walk
+
+__all__ = ["build_automaton"]
+
+_MAX_ORIGINS = 16
+_MAX_COUNT = 2**30
+
+
+def build_automaton(
+    grammar: Grammar, missing: frozenset[int] = frozenset(), budgets: Budgets | None = None
+) -> Automaton:
+    """Compile a grammar to its automaton.
+
+    Raises ``UnsatisfiableGrammar`` when no text at all can complete and ``GrammarTooComplex`` when a
+    budget is used up.
+    """
+    budgets = budgets or Budgets()
+    nfa, root = build_nfa(grammar, missing, budgets)
+    if not nfa.units[root].productive:
+        raise _explain_empty(grammar, nfa, missing)
+    return _arrays(determinise(nfa, root, budgets), nfa)
+
+
+def _explain_empty(grammar: Grammar, nfa: Nfa, missing: frozenset[int]) -> UnsatisfiableGrammar:
+    """Name the smallest part that keeps the grammar from completing."""
+    names = list(grammar.rules)
+    number = {name: i for i, name in enumerate(names)}
+    dead = _dead_rules(grammar, missing)
+
+    def dead_uses(i: int) -> list[int]:
+        parts = walk(grammar.rules[names[i]])
+        return [number[p.name] for p in parts if isinstance(p, Ref) and p.name in dead]
+
+    reached = {number[grammar.start]}
+    order = list(reached)
+    for i in order:
+        for target in dead_uses(i):
+            if target not in reached:
+                reached.add(target)
+                order.append(target)
+    for component in strongly_connected(len(names), dead_uses):
+        if component[0] not in reached or names[component[0]] not in dead:
+            continue
+        culprit = names[min(component)]
+        expr = grammar.rules[culprit]
+        pointer = expr.origin.pointer if expr.origin else None
+        part = f"rule {culprit!r}" if pointer is None else f"{pointer or '#'}"
+        if len(component) > 1 or component[0] in dead_uses(component[0]):
+            also = [repr(names[i]) for i in component if names[i] != culprit][:3]
+            through = f" (through {', '.join(also)})" if also else ""
+            return UnsatisfiableGrammar(
+                part, f"every alternative uses the rule itself{through}, so it never ends"
+            )
+        for leaf in walk(expr):
+            if (isinstance(leaf, CharSet) and not leaf.ranges) or leaf == ByteSet(0):
+                return UnsatisfiableGrammar(part, "a character class in it is empty")
+        if missing:
+            shown = ", ".join(f"0x{b:02X}" for b in sorted(missing)[:8])
+            return UnsatisfiableGrammar(
+                part, f"it needs bytes that no token of the vocabulary contains, or is empty ({shown})"
+            )
+        return UnsatisfiableGrammar(part, "its language is empty")
+    return UnsatisfiableGrammar(f"rule {grammar.start!r}", "its language is empty")
+
+
+def _dead_rules(grammar: Grammar, missing: frozenset[int]) -> set[str]:
+    """Rules whose language is empty, each judged as a start rule of its own."""
+    probe = Budgets(inlining=-1, expansion=0)
+    rules = dict(grammar.rules)
+    top = "\0all"
+    while top in rules:
+        top += "\0"
+    everything = Grammar({**rules, top: Alt(tuple(Ref(name) for name in rules))}, top)
+    nfa, _ = build_nfa(everything, missing, probe)
+    alive = {unit.name for unit in nfa.units if unit.productive and not unit.body}
+    return set(rules) - alive
+
+
+def _arrays(machine: Machine, nfa: Nfa) -> Automaton:
+    n = len(machine.final)
+    byte_edges = [edge for edges in machine.byte for edge in edges]
+    calls = [call for some in machine.call for call in some]
+    edges = np.array(byte_edges, dtype=np.int32).reshape(-1, 3)
+    call_array = np.array(calls, dtype=np.int32).reshape(-1, 3)
+    loop_min, loop_max, loop_entry, call_loop = _used_loops(machine, call_array)
+    distance, entry_distance = _distances(machine, loop_min, call_loop)
+    byte_class, n_classes = _byte_classes(edges)
+    rules, origins = _provenance(machine, nfa)
+    return Automaton(
+        n_states=n,
+        start=machine.start,
+        final=np.array(machine.final, dtype=np.bool_),
+        edge_start=_offsets([len(some) for some in machine.byte]),
+        edge_lo=edges[:, 0].astype(np.uint8),
+        edge_hi=edges[:, 1].astype(np.uint8),
+        edge_target=np.ascontiguousarray(edges[:, 2]),
+        call_start=_offsets([len(some) for some in machine.call]),
+        call_entry=np.ascontiguousarray(call_array[:, 0]),
+        call_return=np.ascontiguousarray(call_array[:, 2]),
+        call_loop=call_loop,
+        entry_state=np.array(machine.entry_state, dtype=np.int32),
+        entry_names=tuple(nfa.units[unit].name for unit in machine.entry_unit),
+        loop_entry=loop_entry,
+        loop_min=loop_min,
+        loop_max=loop_max,
+        distance=distance,
+        entry_distance=entry_distance,
+        byte_class=byte_class,
+        n_classes=n_classes,
+        state_rules=rules,
+        state_origins=origins,
+    )
+
+
+def _offsets(lengths: list[int]) -> NDArray[np.int32]:
+    return np.array([0, *accumulate(lengths)], dtype=np.int32)
+
+
+def _used_loops(
+    machine: Machine, calls: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Number the loops that are still called; a loop is a body entry with its bounds."""
+    numbers: dict[tuple[int, int], int] = {}
+    call_loop = np.full(len(calls), -1, dtype=np.int32)
+    least: list[int] = []
+    most: list[int] = []
+    entries: list[int] = []
+    for i, (entry, loop, _) in enumerate(calls.tolist()):
+        if loop < 0:
+            continue
+        key = (entry, loop)
+        if key not in numbers:
+            numbers[key] = len(least)
+            _, low, high = machine.loops[loop]
+            least.append(min(low, _MAX_COUNT))
+            most.append(-1 if high < 0 or high > _MAX_COUNT else high)
+            entries.append(entry)
+        call_loop[i] = numbers[key]
+    return (
+        np.array(least, dtype=np.int32),
+        np.array(most, dtype=np.int32),
+        np.array(entries, dtype=np.int32),
+        call_loop,
+    )
+
+
+def _distances(
+    machine: Machine, loop_min: NDArray[np.int32], call_loop: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Least bytes to the end of the frame, and of each entry: Knuth's generalisation of Dijkstra."""
+    n = len(machine.final)
+    limit = int(NO_DISTANCE)
+    distance = [limit] * n
+    entry = [limit] * len(machine.entry_state)
+    entries_at: dict[int, list[int]] = {}
+    for number, state in enumerate(machine.entry_state):
+        entries_at.setdefault(state, []).append(number)
+    byte_sources: list[list[int]] = [[] for _ in range(n)]
+    call_sources: list[list[tuple[int, int, int]]] = [[] for _ in range(n)]
+    callers: list[list[tuple[int, int, int]]] = [[] for _ in machine.entry_state]
+    at = 0
+    for state in range(n):
+        for _, _, target in machine.byte[state]:
+            byte_sources[target].append(state)
+        for callee, _, after in machine.call[state]:
+            times = 1 if call_loop[at] < 0 else int(loop_min[call_loop[at]])
+            call_sources[after].append((state, callee, times))
+            callers[callee].append((state, after, times))
+            at += 1
+    heap = [(0, state) for state in range(n) if machine.final[state]]
+    while heap:
+        cost, state = heapq.heappop(heap)
+        if cost >= distance[state]:
+            continue
+        distance[state] = cost
+        for source in byte_sources[state]:
+            if cost + 1 < distance[source]:
+                heapq.heappush(heap, (min(cost + 1, limit - 1), source))
+        for source, callee, times in call_sources[state]:
+            if entry[callee] < limit:
+                heapq.heappush(heap, (min(cost + entry[callee] * times, limit - 1), source))
+        for number in entries_at.get(state, ()):
+            entry[number] = cost
+            for source, after, times in callers[number]:
+                if distance[after] < limit:
+                    heapq.heappush(heap, (min(cost * times + distance[after], limit - 1), source))
+    return np.array(distance, dtype=np.int32), np.array(entry, dtype=np.int32)
+
+
+def _byte_classes(edges: NDArray[np.int32]) -> tuple[NDArray[np.uint8], int]:
+    """Bytes between the same range boundaries behave alike."""
+    cuts = np.zeros(257, dtype=np.int32)
+    cuts[edges[:, 0]] = 1
+    cuts[edges[:, 1] + 1] = 1
+    cuts[0] = 0
+    classes = np.cumsum(cuts[:256])
+    return classes.astype(np.uint8), int(classes[-1]) + 1
+
+
+def _provenance(
+    machine: Machine, nfa: Nfa
+) -> tuple[tuple[tuple[str, ...], ...], tuple[tuple[Origin, ...], ...]]:
+    shared: dict[frozenset[int], tuple[tuple[str, ...], tuple[Origin, ...]]] = {}
+    rules: list[tuple[str, ...]] = []
+    origins: list[tuple[Origin, ...]] = []
+    for positions in machine.positions:
+        if positions not in shared:
+            names = dict.fromkeys(nfa.rule_names[nfa.rule[p]] for p in sorted(positions))
+            places = dict.fromkeys(nfa.origin[p] for p in sorted(positions))
+            known = tuple(place for place in places if place is not None)
+            shared[positions] = (tuple(names), known[:_MAX_ORIGINS])
+        rules.append(shared[positions][0])
+        origins.append(shared[positions][1])
+    return tuple(rules), tuple(origins)
