@@ -16,9 +16,22 @@ from typing import TypeVar
 from hypothesis import strategies as st
 
 from tests.oracle import Oracle, utf8_sequences
+from workbench.automaton.budgets import Budgets
 from workbench.grammar import ir
-from workbench.grammar.ir import EMPTY, Alt, ByteSet, CharSet, Expr, Grammar, Literal, Ref, Repeat
-from workbench.grammar.ir import Seq, walk
+from workbench.grammar.ir import (
+    EMPTY,
+    Alt,
+    ByteSet,
+    CharSet,
+    Expr,
+    Grammar,
+    Literal,
+    Ref,
+    Repeat,
+    Seq,
+    walk,
+)
+from workbench.vocabulary.vocabulary import Vocabulary
 
 T = TypeVar("T")
 
@@ -36,7 +49,11 @@ CHAR_SETS = (
 
 @dataclass(frozen=True)
 class Case:
-    """A grammar with the tokens to spell it; ``seed`` starts the walks."""
+    """A grammar with the tokens to spell it; ``seed`` starts the walks.
+
+    ``budgets`` (names and limits) decides what is copied, counted and determinised, which no mask
+    may show.
+    """
 
     grammar: Grammar
     tokens: tuple[bytes, ...]
@@ -45,10 +62,12 @@ class Case:
     width: int | None = None
     seed: int = 0
     recipes: tuple[str, ...] = field(default=(), compare=False)
+    budgets: tuple[tuple[str, int], ...] = ()
 
-    def vocabulary(self):
-        from workbench.vocabulary import Vocabulary
+    def limits(self) -> Budgets:
+        return Budgets(**dict(self.budgets))
 
+    def vocabulary(self) -> Vocabulary:
         return Vocabulary.from_bytes(
             self.tokens, eos_ids=self.eos_ids, special_ids=self.special_ids, width=self.width
         )
@@ -201,15 +220,23 @@ class Maker:
             rules[name] = recipe(self, name)
         return Grammar(rules, NAMES[0]), tuple(recipes)
 
+    def budgets(self) -> tuple[tuple[str, int], ...]:
+        """The defaults; or nothing copied, repetitions counted, states left nondeterministic."""
+        limits = (("inlining", 0), ("expansion", self.one((2, 5))), ("deterministic_states", 4))
+        return tuple(limit for limit in limits if self.chance(40))
+
     # Vocabularies
 
     def case(self) -> Case:
         """A grammar with a vocabulary in which a byte is a token of its own, or in no token."""
-        grammar, recipes = self.grammar()
-        alphabet = sorted(used_bytes(grammar) | {ord("a")})
-        kept = [b for b in alphabet if not self.chance(5)] or alphabet[:1]
-        tokens = [bytes([b]) for b in kept]
-        texts = language(Oracle(grammar, tokens), kept, 8, 60)
+        for _ in range(2):  # small languages are wanted, though not in half of the cases
+            grammar, recipes = self.grammar()
+            alphabet = sorted(used_bytes(grammar) | {ord("a")})
+            kept = [b for b in alphabet if not self.chance(5)] or alphabet[:1]
+            tokens = [bytes([b]) for b in kept]
+            texts = language(Oracle(grammar, tokens), kept, 8, 100)
+            if len(texts) > 8:
+                break
         longest = self.one((2, 3, 4, 6))
         for _ in range(self.pick(2, 12)):
             if texts and self.chance(60):
@@ -235,6 +262,7 @@ class Maker:
             width=None if self.chance(50) else len(marked) + self.pick(0, 40),
             seed=self.pick(0, 2**20),
             recipes=recipes,
+            budgets=self.budgets(),
         )
 
 
