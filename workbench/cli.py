@@ -1,0 +1,301 @@
+"""The command line: ``workbench demo | check | bench masks | warm``.
+
+Commands import what they need when they run. A mistake of the user's ends in one message on standard
+error and exit code 2, Ctrl-C in exit code 130.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import GrammarSyntaxError, WorkbenchError
+
+if TYPE_CHECKING:
+    from workbench.grammar.ir import Grammar
+    from workbench.vocabulary import Vocabulary
+
+__all__ = ["DEMO_PROMPT", "DEMO_SCHEMA", "main"]
+
+#: What ``workbench demo`` asks the model for: objects in an array in an object, an enum, bounds.
+DEMO_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "order_id": {"type": "integer", "minimum": 1000, "maximum": 9999},
+        "customer": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "minLength": 2, "maxLength": 30},
+                "city": {"type": "string", "minLength": 2, "maxLength": 20},
+                "member": {"type": "boolean"},
+            },
+            "required": ["name", "city", "member"],
+            "additionalProperties": False,
+        },
+        "items": {
+            "type": "array",
+            "minItems": 2,
+            "maxItems": 3,
+            "items": {
+                "type": "object",
+                "properties": {
+                    "product": {"type": "string", "minLength": 2, "maxLength": 24},
+                    "quantity": {"type": "integer", "minimum": 1, "maximum": 12},
+                    "size": {"enum": ["small", "medium", "large"]},
+                },
+                "required": ["product", "quantity", "size"],
+                "additionalProperties": False,
+            },
+        },
+        "status": {"enum": ["open", "paid", "shipped"]},
+    },
+    "required": ["order_id", "customer", "items", "status"],
+    "additionalProperties": False,
+}
+
+DEMO_PROMPT = (
+    "Ann Miller from Boston, a member of our club, ordered two large pizzas and one small salad. "
+    "She has paid. Write her order, number 2041, as JSON."
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    arguments = _parser().parse_args(argv)
+    run: Callable[[argparse.Namespace], int] = arguments.run
+    try:
+        return run(arguments)
+    except WorkbenchError as error:
+        print(f"workbench: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("workbench: stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output has gone; keep Python from complaining when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="workbench", description="Grammar-constrained decoding: check, measure, demonstrate."
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    demo = commands.add_parser("demo", help="generate an object for a nested schema, write a page")
+    demo.add_argument("--out", type=Path, default=Path("demo.html"), metavar="PATH")
+    demo.add_argument("--max-tokens", type=_positive, default=200, metavar="N")
+    demo.add_argument("--model", metavar="NAME", help="a folder or hub id (default: packaged)")
+    demo.set_defaults(run=_demo)
+
+    check = commands.add_parser(
+        "check", help="compile a grammar file, or say what is wrong with it"
+    )
+    check.add_argument(
+        "file", type=Path, help="a .gbnf grammar, a .json schema or a .regex pattern"
+    )
+    check.add_argument(
+        "--kind",
+        choices=sorted(set(_KINDS.values())),
+        help="what the file is (default: its suffix)",
+    )
+    check.add_argument(
+        "--tokenizer", type=Path, metavar="PATH", help="check against it, not against bare bytes"
+    )
+    check.set_defaults(run=_check)
+
+    bench = commands.add_parser("bench", help="measure").add_subparsers(
+        dest="bench", required=True, metavar="WHAT"
+    )
+    masks = bench.add_parser("masks", help="mask times beside XGrammar's and llguidance's")
+    masks.add_argument("--tokenizer", type=Path, required=True, metavar="PATH")
+    masks.add_argument("--repeat", type=_positive, default=5, metavar="N", help="warm passes")
+    masks.add_argument("--compilations", type=_positive, default=3, metavar="N", help="cold passes")
+    masks.add_argument("--json", type=Path, metavar="PATH", help="also write the figures here")
+    masks.set_defaults(run=_bench_masks)
+
+    warm = commands.add_parser("warm", help="compile the kernels now, for later runs")
+    warm.add_argument("--model", action="store_true", help="also fetch and convert the model")
+    warm.set_defaults(run=_warm)
+    return parser
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return value
+
+
+_KINDS = {".gbnf": "gbnf", ".json": "json_schema", ".regex": "regex"}
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    """Compile a grammar file and describe the result."""
+    from workbench.engine import compile as compile_grammar
+
+    path: Path = arguments.file
+    kind = arguments.kind or _KINDS.get(path.suffix.lower())
+    if kind is None:
+        raise WorkbenchError(
+            f"{path}: the suffix does not say what it is; pass --kind gbnf, json_schema or regex"
+        )
+    began = time.perf_counter()
+    grammar = _read_grammar(path, kind)
+    compiled = compile_grammar(grammar, _vocabulary(arguments.tokenizer))
+    matcher = compiled.matcher()
+    least = matcher.finish_distance()
+    print(f"{path}: a {grammar.kind} grammar of {len(grammar.rules):,} rules")
+    print(f"automaton: {compiled.automaton.n_states:,} states", end="")
+    print(f", {len(compiled.automaton.edge_target):,} byte edges", end="")
+    print(f", {len(compiled.automaton.call_entry):,} calls")
+    print(f"shortest text: {least} bytes" if least is not None else "shortest text: not known")
+    for outcome in grammar.outcomes:
+        if outcome.status in ("restricted", "unsupported"):
+            print(f"{outcome.status}: {outcome.pointer} {outcome.keyword}: {outcome.detail}")
+    print(f"ready in {time.perf_counter() - began:.2f} s")
+    return 0
+
+
+def _read_grammar(path: Path, kind: str) -> Grammar:
+    from workbench import frontends
+
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise WorkbenchError(f"cannot read {path}: {error.strerror or error}") from error
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise GrammarSyntaxError(
+            f"{path} is not a text: byte {data[error.start]:#04x} at offset {error.start:,} is not UTF-8"
+        ) from error
+    if kind == "gbnf":
+        return frontends.gbnf(text)
+    if kind == "regex":
+        return frontends.regex(text.removesuffix("\n").removesuffix("\r"))
+    return frontends.json_schema(text)
+
+
+def _vocabulary(tokenizer: Path | None) -> Vocabulary:
+    """Read a tokenizer; without one, every byte is a token."""
+    from workbench.vocabulary import Vocabulary
+
+    if tokenizer is not None:
+        return Vocabulary.load(tokenizer)
+    return Vocabulary.from_bytes([*(bytes([b]) for b in range(256)), b""], eos_ids=(256,))
+
+
+def _bench_masks(arguments: argparse.Namespace) -> int:
+    from workbench.diagnostics.bench_masks import bench_masks
+
+    report = bench_masks(
+        arguments.tokenizer, repeat=arguments.repeat, compilations=arguments.compilations
+    )
+    print(report.table())
+    if arguments.json:
+        text = json.dumps(report.to_json(), ensure_ascii=False, indent=2)
+        _write(arguments.json, text + "\n")
+    return 0
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise WorkbenchError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _warm(arguments: argparse.Namespace) -> int:
+    """Compile the kernels by running a small grammar once, and fetch the model when asked."""
+    from workbench import frontends
+    from workbench.engine import compile as compile_grammar, empty_mask
+
+    began = time.perf_counter()
+    print("kernels ...", flush=True)
+    vocabulary = _vocabulary(None)
+    matcher = compile_grammar(frontends.json_schema(DEMO_SCHEMA), vocabulary).matcher()
+    mask = empty_mask(vocabulary)
+    for byte in b'{"order_id":':
+        matcher.fill_mask(mask)
+        matcher.accept(byte)
+    matcher.rollback(1)
+    print(f"kernels ready in {time.perf_counter() - began:.1f} s")
+    if arguments.model:
+        from workbench.models import load_model
+
+        began = time.perf_counter()
+        print("model ...", flush=True)
+        model = load_model()
+        print(f"{model.name} ready in {time.perf_counter() - began:.1f} s")
+    return 0
+
+
+def _demo(arguments: argparse.Namespace) -> int:
+    """Generate, print, validate, show where the time went, and write the steps as a page."""
+    import workbench as wb
+    from workbench.notebook.report import write_report
+
+    grammar = wb.json_schema(DEMO_SCHEMA)
+    model = wb.load_model(arguments.model)
+    compiled = wb.compile(grammar, model.vocabulary)
+    messages = [{"role": "user", "content": DEMO_PROMPT}]
+    print(f"{model.name} on {model.device}: {DEMO_PROMPT}", flush=True)
+    out = wb.generate(model, messages, compiled, max_tokens=arguments.max_tokens)
+    if out.finish_reason == "eos":
+        value = json.loads(out.text)
+        print(json.dumps(value, ensure_ascii=False, indent=2))
+        print(_verdict(value))
+    else:
+        print(out.text)
+        print(f"stopped at {arguments.max_tokens} tokens, before the object was complete")
+    print(_times(out.trace))
+    page = write_report(
+        out.trace,
+        arguments.out,
+        vocabulary=model.vocabulary,
+        automaton=compiled.automaton,
+        title="An order, step by step",
+    )
+    print(f"the steps: {page.resolve().as_uri()}")
+    return 0 if out.finish_reason == "eos" else 1
+
+
+def _verdict(value: Any) -> str:
+    try:
+        import jsonschema
+    except ImportError:
+        return "not validated: jsonschema is not installed"
+    try:
+        jsonschema.Draft202012Validator(DEMO_SCHEMA).validate(value)
+    except jsonschema.ValidationError as error:
+        raise WorkbenchError(f"jsonschema rejects the object: {error.message}") from error
+    return "valid: jsonschema accepts it"
+
+
+def _times(trace: Any) -> str:
+    """Lay out mask time against forward time, over the steps that were sampled."""
+    from statistics import median
+
+    steps = [step for step in trace.steps if step.forward_ms]
+    if not steps:
+        return "no timed steps"
+    lines = [f"{len(trace.steps)} tokens{'':<20}{'median':>10}{'total':>11}"]
+    for title, name in (
+        ("forward pass", "forward_ms"),
+        ("mask", "mask_ms"),
+        ("  of it hidden behind the pass", "mask_hidden_ms"),
+        ("  of it exposed", "mask_exposed_ms"),
+        ("sampling", "sample_ms"),
+    ):
+        values = [getattr(step, name) or 0.0 for step in steps]
+        lines.append(f"{title:<32}{median(values):>8.3f} ms{sum(values):>8.1f} ms")
+    share = sum(step.mask_ms or 0.0 for step in steps) / sum(step.forward_ms for step in steps)
+    return "\n".join([*lines, f"mask time is {share:.2%} of forward time"])
