@@ -1,0 +1,161 @@
+"""The command line as a user runs it: right answers, and one clear message for every mistake."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+#: Far above what any of these takes (a few seconds), for machines that do something else as well.
+SECONDS = 60
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "workbench", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        timeout=SECONDS,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )
+
+
+def check(path: Path, content: str | bytes) -> subprocess.CompletedProcess[str]:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return run("check", path)
+
+
+def message(done: subprocess.CompletedProcess[str]) -> str:
+    """The one message of a refused input."""
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("workbench: ") == 1
+    assert done.stdout == ""
+    return done.stderr
+
+
+def report(done: subprocess.CompletedProcess[str]) -> str:
+    """What is said of an accepted input."""
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_check_describes_a_grammar(tmp_path: Path) -> None:
+    said = report(
+        check(tmp_path / "g.gbnf", 'root ::= "[" item ("," item)* "]"\nitem ::= [0-9]+\n')
+    )
+    assert "a gbnf grammar of 2 rules" in said
+    assert "shortest text: 3 bytes" in said
+
+
+def test_check_lists_the_restrictions_of_a_schema(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"b": {"type": "integer"}, "a": {"const": 1}}}
+    said = report(check(tmp_path / "s.json", json.dumps(schema)))
+    assert "restricted: #" in said
+    assert "shortest text: 2 bytes" in said
+
+
+def test_check_reads_a_pattern(tmp_path: Path) -> None:
+    said = report(check(tmp_path / "p.regex", r"\d{3}-[a-z]{2,}" + "\n"))
+    assert "shortest text: 6 bytes" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("empty.gbnf", "", "root"),
+        ("blank.gbnf", "  # nothing but a comment\n", "root"),
+        ("empty.json", "", "line 1, column 1"),
+        ("undefined.gbnf", 'root ::= "a" missing\n', "missing"),
+        ("endless.gbnf", 'root ::= "a" root\n', "never be completed"),
+        ("endless.json", '{"$ref": "#"}', "#"),
+        ("class.regex", "[^\\s\\S]", "never be completed"),
+        ("impossible.json", '{"allOf": [{"type": "string"}, {"type": "null"}]}', "never"),
+        ("syntax.json", '{"type": "string",}', "line 1"),
+        ("keyword.json", '{"type": "string", "contentSchema": 5}', ""),
+        ("binary.gbnf", bytes(range(256)) * 16, "not a text"),
+        ("binary.json", b"\x7fELF\x02\x01\x01\x00\xff\xfe", "not a text"),
+        ("binary.regex", b"\x89PNG\r\n\x1a\n", "not a text"),
+        ("brackets.gbnf", "root ::= " + "(" * 10_000, "line 1"),
+        ("brackets.json", "[" * 10_000, "line 1"),
+        ("brackets.regex", "(" * 10_000, ""),
+        ("unknown.txt", "root ::= [a]", "--kind"),
+    ],
+)
+def test_check_refuses_with_one_message(
+    tmp_path: Path, name: str, content: str | bytes, expected: str
+) -> None:
+    began = time.monotonic()
+    said = message(check(tmp_path / name, content))
+    assert expected in said
+    assert len(said) < 1000
+    assert time.monotonic() - began < SECONDS
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("nested.gbnf", "root ::= " + "(" * 10_000 + '"a"' + ")" * 10_000),
+        ("nested.regex", "(" * 10_000 + "a" + ")" * 10_000),
+    ],
+)
+def test_check_survives_deep_nesting(tmp_path: Path, name: str, content: str) -> None:
+    done = check(tmp_path / name, content)
+    if done.returncode == 0:
+        assert "shortest text: 1 bytes" in report(done)
+    else:
+        assert len(message(done)) < 1000
+
+
+def test_check_survives_a_deep_schema(tmp_path: Path) -> None:
+    depth = 10_000
+    done = check(tmp_path / "deep.json", '{"items":' * depth + "true" + "}" * depth)
+    if done.returncode == 0:
+        assert "shortest text" in report(done)
+    else:
+        assert len(message(done)) < 1000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", ["enum", "properties", "description"])
+def test_check_survives_a_schema_of_5_megabytes(tmp_path: Path, shape: str) -> None:
+    names = [f"a value that is written out in full, number {number:06}" for number in range(90_000)]
+    schema = {
+        "enum": {"enum": names},
+        "properties": {"type": "object", "properties": dict.fromkeys(names, {"type": "integer"})},
+        "description": {"type": "string", "description": " ".join(names)},
+    }[shape]
+    text = json.dumps(schema)
+    assert len(text) > 4_500_000
+    done = check(tmp_path / "large.json", text)
+    if done.returncode == 0:
+        assert "shortest text" in report(done)
+    else:
+        assert len(message(done)) < 1000
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    assert "No such file" in message(run("check", tmp_path / "none.gbnf"))
+    assert "No such file" in message(run("bench", "masks", "--tokenizer", tmp_path / "none.json"))
+
+
+def test_a_tokenizer_that_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text('{"version": "1.0"}')
+    assert "no tokenizer.json" in message(run("bench", "masks", "--tokenizer", path))
+
+
+def test_help_names_the_commands() -> None:
+    said = report(run("--help"))
+    for command in ("demo", "check", "bench", "warm"):
+        assert command in said

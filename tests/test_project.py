@@ -1,0 +1,158 @@
+"""The package as a whole: what importing it costs, its layers, its versions, its size."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import workbench
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "workbench"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+#: From the top: a module imports from its own layer and those before it.
+LAYERS = (
+    "errors",
+    "grammar",
+    "automaton",
+    "frontends",
+    "vocabulary",
+    "engine",
+    "device",
+    "models",
+    "decoding",
+    "diagnostics",
+    "export",
+    "notebook",
+    "cli",
+    "__main__",
+)
+
+#: The most lines a file may have. All kernels live in one file, so that no stale one is ever loaded.
+MOST_LINES = 700
+MORE_LINES = {"workbench/engine/kernels.py": 2500}
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def layer(module: str) -> int:
+    """The place of a module in the list; the package itself gathers all of them."""
+    parts = module.split(".")
+    return LAYERS.index(parts[1]) if len(parts) > 1 else len(LAYERS)
+
+
+def imports(tree: ast.AST, *, everywhere: bool) -> Iterator[tuple[int, str]]:
+    """Line and module of the package's imports of itself; ``everywhere`` looks into functions too."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"line {node.lineno}: imports are absolute"
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield node.lineno, inner if inner in NAMES else str(node.module)
+        elif not everywhere and is_deferred(node):
+            continue
+        pending.extend(ast.iter_child_nodes(node))
+
+
+def is_deferred(node: ast.AST) -> bool:
+    """Whether the code runs later than the import of its module, or never."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        return True
+    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+
+
+NAMES = {module_name(path) for path in MODULES}
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    code = "import sys, workbench; print(' '.join(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    heavy = {"IPython", "anywidget", "ipywidgets", "lark", "numba", "torch", "transformers"}
+    assert not loaded & heavy
+
+
+def test_versions_agree() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert workbench.__version__ == declared
+    assert importlib.metadata.version("grammar-workbench") == declared
+
+
+def test_constraints_pin_every_dependency() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    requirements = [requirement for group in groups for requirement in group]
+    names = {re.match(r"[\w-]+", text).group() for text in requirements}  # type: ignore[union-attr]
+    pinned = {
+        line.partition("==")[0]
+        for line in (ROOT / "constraints.txt").read_text().splitlines()
+        if "==" in line
+    }
+    # triton comes with torch on CUDA machines, in the version that torch needs.
+    assert names - pinned == {"grammar-workbench", "triton"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=relative)
+def test_module_imports_only_from_layers_above(path: Path) -> None:
+    module = module_name(path)
+    for line, target in imports(ast.parse(path.read_bytes()), everywhere=True):
+        if target.startswith("workbench."):
+            assert layer(target) <= layer(module), f"{relative(path)}:{line} imports {target}"
+        elif target == "workbench":
+            assert layer(module) >= LAYERS.index("notebook"), f"{relative(path)}:{line}"
+
+
+def test_no_module_imports_itself_in_a_circle() -> None:
+    graph = {
+        module_name(path): {
+            target
+            for _, target in imports(ast.parse(path.read_bytes()), everywhere=False)
+            if target in NAMES
+        }
+        for path in MODULES
+    }
+    done: set[str] = set()
+    for start in graph:
+        trail: list[tuple[str, Iterator[str]]] = [(start, iter(sorted(graph[start])))]
+        while trail and start not in done:
+            name, rest = trail[-1]
+            following = next((target for target in rest if target not in done), None)
+            if following is None:
+                done.add(name)
+                trail.pop()
+                continue
+            names = [step for step, _ in trail]
+            assert following not in names, " -> ".join([*names, following])
+            trail.append((following, iter(sorted(graph[following]))))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=relative)
+def test_module_is_described_and_of_a_readable_length(path: Path) -> None:
+    text = path.read_text()
+    if not text.strip():
+        return
+    assert ast.get_docstring(ast.parse(text)), "a module says what it is"
+    assert "from __future__ import annotations" in text
+    assert text.count("\n") <= MORE_LINES.get(relative(path), MOST_LINES)
