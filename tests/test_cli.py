@@ -132,7 +132,7 @@ def test_check_survives_a_schema_of_5_megabytes(tmp_path: Path, shape: str) -> N
     names = [f"a value that is written out in full, number {number:06}" for number in range(90_000)]
     schema = {
         "enum": {"enum": names},
-        "properties": {"type": "object", "properties": dict.fromkeys(names, {"type": "integer"})},
+        "properties": {"type": "object", "properties": {n: {"type": "integer"} for n in names}},
         "description": {"type": "string", "description": " ".join(names)},
     }[shape]
     text = json.dumps(schema)
