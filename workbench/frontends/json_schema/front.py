@@ -1,0 +1,68 @@
+"""The front end for JSON Schema: options in, a grammar with its outcomes out.
+
+Reading order: ``values``, ``location``, ``document``, ``keywords``, ``evaluate``, ``combine`` (what the
+schema says), ``spelling``, ``strings``, ``numbers``, ``layout``, ``emit`` (how it is written).
+
+>>> grammar = json_schema({"type": "object", "properties": {"n": {"type": "integer"}}})
+>>> grammar.kind, sorted(o.keyword for o in grammar.outcomes if o.status == "unsupported")
+('json_schema', [])
+
+Next file to read: ``document.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.errors import GrammarSyntaxError, GrammarTooComplex
+from workbench.frontends.json_schema.combine import Nodes
+from workbench.frontends.json_schema.document import Document
+from workbench.frontends.json_schema.emit import Emitter
+from workbench.frontends.json_schema.layout import layout
+from workbench.frontends.json_schema.values import MAX_LEVELS, read_json
+from workbench.grammar.ir import Grammar, Outcome
+
+__all__ = ["json_schema"]
+
+
+def json_schema(
+    schema: dict[str, Any] | bool | str,
+    *,
+    whitespace: str = "bounded",
+    max_whitespace: int = 20,
+    separators: tuple[str, str] | None = None,
+    property_order: str = "schema",
+    on_unsupported: str = "raise",
+) -> Grammar:
+    """Make a grammar of the JSON texts that a schema accepts.
+
+    ``schema`` is a schema or its JSON text (with exact numbers). ``whitespace`` is ``"bounded"`` (runs
+    of at most ``max_whitespace`` characters), ``"compact"`` (none) or ``"any"``; ``separators``, such as
+    ``(", ", ": ")``, fixes what stands between values instead. Properties come in the order of the
+    schema, others after them. ``grammar.outcomes`` tells for each keyword whether it is enforced,
+    restricted, an annotation or unsupported.
+
+    Raises ``GrammarSyntaxError`` (JSON pointer) for a malformed schema, ``UnsupportedConstraint`` for a
+    keyword that cannot be enforced unless ``on_unsupported="report"``, ``GrammarTooComplex`` past a
+    budget, ``ValueError`` for a bad option.
+    """
+    if property_order != "schema":
+        raise ValueError(f"property_order must be 'schema', not {property_order!r}")
+    if on_unsupported not in ("raise", "report"):
+        raise ValueError(f"on_unsupported must be 'raise' or 'report', not {on_unsupported!r}")
+    style = layout(whitespace, max_whitespace, separators)
+    parsed = read_json(schema) if isinstance(schema, str) else schema
+    if not isinstance(parsed, dict | bool):
+        raise GrammarSyntaxError("a schema must be an object or a boolean", pointer="#")
+    try:
+        document = Document(parsed, report=on_unsupported == "report")
+        document.read()
+        nodes = Nodes(document.locations)
+        emitter = Emitter(nodes, style)
+        start = emitter.emit(nodes.of((document.root,)))
+    except RecursionError:
+        raise GrammarTooComplex("schema nesting levels", MAX_LEVELS) from None
+    outcomes = document.outcomes
+    if style.detail:
+        outcomes = [Outcome("#", "whitespace", "restricted", style.detail), *outcomes]
+    return Grammar(emitter.rules, start, "json_schema", parsed, tuple(outcomes))

@@ -1,0 +1,203 @@
+"""Where whitespace may stand, and how lists and objects are put together around it.
+
+Next file to read: ``emit.py``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.grammar.ir import (
+    EMPTY,
+    NEVER,
+    Alt,
+    ByteSet,
+    Expr,
+    Graph,
+    Literal,
+    Origin,
+    Ref,
+    Repeat,
+    Seq,
+)
+
+__all__ = ["Layout", "Member", "either", "in_row", "layout"]
+
+_SPACE = ByteSet(sum(1 << ord(char) for char in " \t\n\r"))
+
+
+def in_row(*items: Expr, origin: Origin | None = None) -> Expr:
+    """One after the other, with neighbouring literals joined and empty parts left out."""
+    out: list[Expr] = []
+    for item in items:
+        if isinstance(item, Seq) and item.origin is None:
+            parts = item.items
+        else:
+            parts = (item,)
+        for part in parts:
+            last = out[-1] if out else None
+            if isinstance(part, Literal) and isinstance(last, Literal):
+                if last.origin == part.origin:
+                    out[-1] = Literal(last.data + part.data, origin=part.origin)
+                    continue
+            if isinstance(part, Alt) and not part.items:
+                return NEVER
+            if not (isinstance(part, Seq) and not part.items):
+                out.append(part)
+    if len(out) == 1 and origin is None:
+        return out[0]
+    return Seq(tuple(out), origin=origin)
+
+
+def either(*items: Expr, origin: Origin | None = None) -> Expr:
+    """Any one of them, impossible ones left out."""
+    kept = [item for item in items if not (isinstance(item, Alt) and not item.items)]
+    return kept[0] if len(kept) == 1 else Alt(tuple(kept), origin=origin)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One name with its value, ready to stand in an object."""
+
+    expr: Expr
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The pieces between values. ``space`` follows brackets and values, separators stand between."""
+
+    space: Expr
+    comma: Expr
+    colon: Expr
+    around: bool
+    rules: tuple[tuple[str, Expr], ...]
+    detail: str
+
+    def array(
+        self,
+        prefix: list[Expr],
+        item: Expr | None,
+        least: int,
+        most: int | None,
+        origin: Origin | None = None,
+    ) -> Expr:
+        """A list: the prefix in order, then any number of items, ``least`` to ``most`` in all."""
+        if most is not None and least > most:
+            return NEVER
+        if most is not None and most <= len(prefix):
+            prefix, item = prefix[:most], None
+        opened = in_row(Literal(b"["), self.space)
+        close = Literal(b"]")
+        cells = [in_row(cell, self.space) for cell in prefix]
+        tail: Expr | None = None
+        if item is not None:
+            tail = in_row(item, self.space)
+        if not cells:
+            return in_row(opened, self._list(tail, least, most), close, origin=origin)
+        # States 2i and 2i+1: i values read, the second where another must follow.
+        edges: list[tuple[int, Expr, int]] = []
+        count = len(cells)
+        end = 2 * count + 1
+        start = end + 1
+        edges.append((start, opened, 0))
+        for number, cell in enumerate(cells):
+            here = 2 * number
+            if number:
+                edges.append((here, self.comma, here + 1))
+                if number >= least:
+                    edges.append((here, close, end))
+                edges.append((here + 1, cell, here + 2))
+            else:
+                edges.append((0, cell, 2))
+                if least == 0:
+                    edges.append((0, close, end))
+        last = 2 * count
+        more: Expr = EMPTY
+        if tail is not None:
+            owed = max(0, least - count)
+            room = None if most is None else most - count
+            more = Repeat(in_row(self.comma, tail), owed, room)
+        elif least > count:
+            return NEVER
+        edges.append((last, in_row(more, close), end))
+        return Graph(end + 2, start, (end,), tuple(edges), origin=origin)
+
+    def _list(self, cell: Expr | None, least: int, most: int | None) -> Expr:
+        """``least`` to ``most`` cells with separators."""
+        if cell is None or most == 0:
+            return NEVER if least else EMPTY
+        more = Repeat(
+            in_row(self.comma, cell), max(0, least - 1), None if most is None else most - 1
+        )
+        some = in_row(cell, more)
+        return some if least else Repeat(some, 0, 1)
+
+    def member(self, name: Expr, value: Expr, required: bool, origin: Origin | None) -> Member:
+        """A name, the colon, a value."""
+        return Member(in_row(name, self.colon, value, self.space, origin=origin), required)
+
+    def object(self, members: list[Member], other: Expr | None, origin: Origin | None) -> Expr:
+        """An object: the members in order, optional ones may be missing, then others in any number.
+
+        Its size is linear in the number of members: state ``i`` waits for member ``i`` or a later one,
+        state ``count + i`` has written a member and is before member ``i``.
+        """
+        opened = in_row(Literal(b"{"), self.space)
+        close = Literal(b"}")
+        if not members:
+            return in_row(opened, self._list(other, 0, None), close, origin=origin)
+        if all(member.required for member in members):
+            items = [opened, members[0].expr]
+            for member in members[1:]:
+                items += [self.comma, member.expr]
+            if other is not None:
+                items.append(Repeat(in_row(self.comma, other), 0, None))
+            return in_row(*items, close, origin=origin)
+        count = len(members)
+        end, start, first = 2 * count + 1, 2 * count + 2, 2 * count + 3
+        last_required = max((n for n, member in enumerate(members) if member.required), default=-1)
+        edges: list[tuple[int, Expr, int]] = [(start, opened, first), (first, EMPTY, 0)]
+        if last_required < 0:
+            edges.append((first, close, end))
+        for number, member in enumerate(members):
+            edges.append((number, member.expr, count + number + 1))
+            if not member.required:
+                edges.append((number, EMPTY, number + 1))
+            if number:
+                edges.append((count + number, self.comma, number))
+                if number > last_required:
+                    edges.append((count + number, close, end))
+        if other is not None:
+            edges.append((count, other, 2 * count))
+            edges.append((2 * count, self.comma, count))
+        edges.append((2 * count, close, end))
+        return Graph(first + 1, start, (end,), tuple(edges), origin=origin)
+
+
+def layout(
+    whitespace: str, max_whitespace: int, separators: tuple[str, str] | None = None
+) -> Layout:
+    """Make a layout from the options of ``json_schema``. Raises ``ValueError`` for bad options."""
+    if separators is not None:
+        comma, colon = separators
+        if comma.strip(" \t\n\r") != "," or colon.strip(" \t\n\r") != ":":
+            raise ValueError(
+                "separators must be a comma and a colon with whitespace, for example (', ', ': ')"
+            )
+        detail = f"exactly {comma!r} and {colon!r} between values, no other whitespace"
+        return Layout(EMPTY, Literal(comma.encode()), Literal(colon.encode()), False, (), detail)
+    if whitespace == "compact":
+        return Layout(EMPTY, Literal(b","), Literal(b":"), False, (), "no whitespace between values")
+    if whitespace == "bounded":
+        if max_whitespace < 0:
+            raise ValueError("max_whitespace must not be negative")
+        run = Repeat(_SPACE, 0, max_whitespace)
+        detail = f"at most {max_whitespace} characters in a row, none around the whole text"
+    elif whitespace == "any":
+        run, detail = Repeat(_SPACE, 0, None), ""
+    else:
+        raise ValueError(f"whitespace must be 'bounded', 'compact' or 'any', not {whitespace!r}")
+    space = Ref("ws")
+    comma_expr, colon_expr = in_row(Literal(b","), space), in_row(space, Literal(b":"), space)
+    return Layout(space, comma_expr, colon_expr, not detail, (("ws", run),), detail)

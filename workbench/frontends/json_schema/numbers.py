@@ -1,0 +1,302 @@
+"""Number languages: every notation where nothing constrains the value, plain notation under bounds.
+
+Bounds are exact decimals of any size; nothing here is a float. A bounded number is read digit by digit
+while it is remembered whether the digits so far equal those of the lower and of the upper bound.
+
+Next file to read: ``strings.py``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+
+from workbench.errors import GrammarTooComplex
+from workbench.grammar.ir import (
+    EMPTY,
+    NEVER,
+    Alt,
+    ByteSet,
+    Expr,
+    Graph,
+    Literal,
+    Repeat,
+    Seq,
+)
+
+__all__ = ["MAX_DIGITS", "Bound", "exactly", "integer", "number", "number_between"]
+
+#: Most digits that a bound may have when it is written without an exponent.
+MAX_DIGITS = 5_000
+
+
+def _digits(low: int, high: int) -> ByteSet:
+    return ByteSet(sum(1 << (48 + digit) for digit in range(low, high + 1)))
+
+
+_DIGIT = _digits(0, 9)
+_NONZERO = _digits(1, 9)
+_ANY_DIGITS = Repeat(_DIGIT, 0, None)
+_ZERO = Literal(b"0")
+_SIGN = Repeat(Literal(b"-"), 0, 1)
+_E = ByteSet(1 << ord("e") | 1 << ord("E"))
+_EXPONENT = Repeat(
+    Seq((_E, Repeat(ByteSet(1 << ord("+") | 1 << ord("-")), 0, 1), Repeat(_DIGIT, 1, None))), 0, 1
+)
+_EXPONENT_UP = Repeat(Seq((_E, Repeat(Literal(b"+"), 0, 1), Repeat(_DIGIT, 1, None))), 0, 1)
+_FRACTION = Repeat(Seq((Literal(b"."), Repeat(_DIGIT, 1, None))), 0, 1)
+_ZERO_FRACTION = Repeat(Seq((Literal(b"."), Repeat(_ZERO, 1, None))), 0, 1)
+_WHOLE_POSITIVE = Seq((_NONZERO, _ANY_DIGITS))
+_WHOLE = Alt((_ZERO, _WHOLE_POSITIVE))
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One end of an interval."""
+
+    value: Decimal
+    inclusive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Limit:
+    """The digits of a bound that is not negative; no leading or trailing zeros beyond "0"."""
+
+    whole: str
+    fraction: str
+    inclusive: bool
+
+
+def number() -> Expr:
+    """Any JSON number, in any notation."""
+    return Seq((_SIGN, _WHOLE, _FRACTION, _EXPONENT))
+
+
+def integer() -> Expr:
+    """Any integer; ``1.0`` and ``1e3`` are integers as well, ``1.5e1`` and ``10e-1`` are left out."""
+    return Seq((_SIGN, _WHOLE, _ZERO_FRACTION, _EXPONENT_UP))
+
+
+def exactly(value: Decimal) -> Expr:
+    """The number with this value, in plain notation and as Python and JavaScript would write it."""
+    bound = Bound(value, True)
+    plain = number_between(bound, bound, whole=False)
+    other = {str(value).lower(), repr(float(value))} if _float_exact(value) else {str(value).lower()}
+    spelled = sorted(text for text in other if "e" in text)
+    return Alt((plain, *(Literal(text.encode()) for text in spelled))) if spelled else plain
+
+
+def _float_exact(value: Decimal) -> bool:
+    try:
+        near = float(value)
+    except OverflowError:
+        return False
+    return near not in (float("inf"), float("-inf")) and Decimal(repr(near)) == value
+
+
+def _sign_only(low: Bound | None, high: Bound | None, whole: bool) -> Expr | None:
+    """Numbers bounded only by zero on one side: any notation will do, the sign decides."""
+    bound = low if high is None else high
+    if bound is None or (low is not None and high is not None) or bound.value != 0:
+        return None
+    fraction, exponent = (_ZERO_FRACTION, _EXPONENT_UP) if whole else (_FRACTION, _EXPONENT)
+    zero = Seq((_ZERO, _ZERO_FRACTION, exponent))
+    positive: list[Expr] = [Seq((_WHOLE_POSITIVE, fraction, exponent))]
+    if not whole:
+        some = Seq((Repeat(_ZERO, 0, None), _NONZERO, _ANY_DIGITS))
+        positive.append(Seq((Literal(b"0."), some, exponent)))
+    inside: Expr = Alt(tuple(positive))
+    if low is None:
+        inside = Seq((Literal(b"-"), inside))
+    return Alt((inside, Seq((_SIGN, zero)))) if bound.inclusive else inside
+
+
+@lru_cache(maxsize=1024)
+def number_between(low: Bound | None, high: Bound | None, whole: bool) -> Expr:
+    """The numbers (``whole``: integers) in an interval.
+
+    Plain notation, ``1.50`` and ``-0`` included; with zero as the only bound any notation. An empty
+    interval gives ``NEVER``. Raises ``GrammarTooComplex`` for a bound with too many digits.
+    """
+    if low is None and high is None:
+        return integer() if whole else number()
+    if (signed := _sign_only(low, high, whole)) is not None:
+        return signed
+    branches: list[Expr] = []
+    zero = Decimal(0)
+    if high is None or high.value >= zero:
+        floor = low if low is not None and low.value >= zero else Bound(zero, True)
+        branches.append(_magnitudes(_limit(floor), None if high is None else _limit(high), whole))
+    if low is None or low.value <= zero:
+        floor = high if high is not None and high.value <= zero else Bound(zero, True)
+        magnitudes = _magnitudes(_limit(floor), None if low is None else _limit(low), whole)
+        if magnitudes != NEVER:
+            branches.append(Seq((Literal(b"-"), magnitudes)))
+    branches = [branch for branch in branches if branch != NEVER]
+    if not branches:
+        return NEVER
+    return branches[0] if len(branches) == 1 else Alt(tuple(branches))
+
+
+def _limit(bound: Bound) -> _Limit:
+    """Write the magnitude of a bound in plain digits."""
+    _, digits, exponent = bound.value.as_tuple()
+    assert isinstance(exponent, int), "bounds are finite"
+    if len(digits) + abs(exponent) > MAX_DIGITS and any(digits):
+        raise GrammarTooComplex("digits in a numeric bound", MAX_DIGITS)
+    text = "".join(map(str, digits))
+    if not any(digits):
+        text, exponent = "0", 0
+    if exponent >= 0:
+        whole, fraction = text + "0" * exponent, ""
+    else:
+        text = text.rjust(1 - exponent, "0")
+        whole, fraction = text[:exponent], text[exponent:]
+    return _Limit(whole.lstrip("0") or "0", fraction.rstrip("0"), bound.inclusive)
+
+
+def _magnitudes(low: _Limit, high: _Limit | None, whole: bool) -> Expr:
+    """Numbers without a sign between two limits: by length of the whole part, then digit by digit."""
+    shortest = len(low.whole)
+    if high is not None and (len(high.whole), high.whole) < (shortest, low.whole):
+        return NEVER
+    longest = None if high is None else len(high.whole)
+    branches: list[Expr] = []
+    if longest == shortest:
+        branches.append(_compared(shortest, low, high, whole))
+    else:
+        branches.append(_compared(shortest, low, None, whole))
+        if longest is None or shortest + 1 < longest:
+            more = Repeat(_DIGIT, shortest, None if longest is None else longest - 2)
+            branches.append(Seq((_NONZERO, more, _ZERO_FRACTION if whole else _FRACTION)))
+        if longest is not None:
+            branches.append(_compared(longest, None, high, whole))
+    branches = [branch for branch in branches if branch != NEVER]
+    if not branches:
+        return NEVER
+    return branches[0] if len(branches) == 1 else Alt(tuple(branches))
+
+
+#: Where a number has been read to: "whole" after n digits, "point" after the point, "fraction" after n
+#: digits of it; then the limits that the digits so far still equal.
+_Place = tuple[str, int, bool, bool]
+
+
+@dataclass(slots=True)
+class _Comparison:
+    """The automaton of the numbers whose whole part has a given length, between two limits."""
+
+    length: int
+    low: _Limit | None
+    high: _Limit | None
+    whole: bool
+
+    def may_end(self, place: _Place) -> bool:
+        phase, read, low_equal, high_equal = place
+        done = read if phase == "fraction" else 0
+        if low_equal and self.low is not None:
+            if done < len(self.low.fraction) or not self.low.inclusive:
+                return False
+        if high_equal and self.high is not None:
+            return done < len(self.high.fraction) or self.high.inclusive
+        return True
+
+    def next_digits(self, place: _Place) -> dict[_Place, list[int]]:
+        phase, read, low_equal, high_equal = place
+        targets: dict[_Place, list[int]] = {}
+        first = 1 if phase == "whole" and read == 0 and self.length > 1 else 0
+        for digit in range(first, 10):
+            low_next = high_next = False
+            if low_equal and self.low is not None:
+                bound = self._digit(self.low, phase, read)
+                if digit < bound:
+                    continue
+                low_next = digit == bound
+            if high_equal and self.high is not None:
+                bound = self._digit(self.high, phase, read)
+                if digit > bound:
+                    continue
+                high_next = digit == bound
+            if phase == "whole":
+                target: _Place = ("whole", read + 1, low_next, high_next)
+            else:
+                target = ("fraction", min(read + 1, self._places()), low_next, high_next)
+            targets.setdefault(target, []).append(digit)
+        return targets
+
+    def _digit(self, limit: _Limit, phase: str, read: int) -> int:
+        digits = limit.whole if phase == "whole" else limit.fraction
+        return int(digits[read]) if read < len(digits) else 0
+
+    def _places(self) -> int:
+        lengths = [len(limit.fraction) for limit in (self.low, self.high) if limit is not None]
+        return max(1, *lengths)
+
+    def graph(self) -> Expr:
+        """Explore the places that can be reached; the last state is the end."""
+        start: _Place = ("whole", 0, self.low is not None, self.high is not None)
+        number_of: dict[_Place, int] = {start: 1}
+        queue = [start]
+        edges: list[tuple[int, Expr, int]] = []
+        while queue:
+            place = queue.pop()
+            source = number_of[place]
+            phase, read, low_equal, high_equal = place
+            if not low_equal and not high_equal:
+                edges.append((source, self._free(phase, read), 0))
+                continue
+            if phase == "whole" and read == self.length:
+                if self.may_end(place):
+                    edges.append((source, _ZERO_FRACTION if self.whole else EMPTY, 0))
+                if self.whole:
+                    continue
+                targets = {("point", 0, low_equal, high_equal): Literal(b".")}
+            else:
+                if phase == "fraction" and self.may_end(place):
+                    edges.append((source, EMPTY, 0))
+                targets = {
+                    target: ByteSet(sum(1 << (48 + digit) for digit in digits))
+                    for target, digits in self.next_digits(place).items()
+                }
+            for target, label in targets.items():
+                if target not in number_of:
+                    number_of[target] = len(number_of) + 1
+                    queue.append(target)
+                edges.append((source, label, number_of[target]))
+        return _trimmed(len(number_of) + 1, edges)
+
+    def _free(self, phase: str, read: int) -> Expr:
+        """What may follow once the number is strictly between the limits."""
+        if phase == "whole":
+            left = self.length - read
+            tail = _ZERO_FRACTION if self.whole else _FRACTION
+            return Seq((Repeat(_DIGIT, left, left), tail)) if left else tail
+        return Repeat(_DIGIT, 1 if phase == "point" else 0, None)
+
+
+def _compared(length: int, low: _Limit | None, high: _Limit | None, whole: bool) -> Expr:
+    return _Comparison(length, low, high, whole).graph()
+
+
+def _trimmed(n_states: int, edges: list[tuple[int, Expr, int]]) -> Expr:
+    """Drop the states from which the end (state 0) cannot be reached; the start is state 1."""
+    into: list[list[int]] = [[] for _ in range(n_states)]
+    for source, _, target in edges:
+        into[target].append(source)
+    useful = {0}
+    stack = [0]
+    while stack:
+        for source in into[stack.pop()]:
+            if source not in useful:
+                useful.add(source)
+                stack.append(source)
+    if 1 not in useful:
+        return NEVER
+    names = {state: index for index, state in enumerate(sorted(useful))}
+    kept = tuple(
+        (names[source], label, names[target])
+        for source, label, target in edges
+        if source in useful and target in useful
+    )
+    return Graph(len(names), names[1], (names[0],), kept)
