@@ -118,7 +118,7 @@ export class GraphPanel {
       if (!on || !ellipse) continue;
       const [cx, cy, rx, ry] = ["cx", "cy", "rx", "ry"].map((name) => Number(ellipse.getAttribute(name)));
       node.append(svg("ellipse", { class: "wb-ring", cx, cy, rx: rx! + 4, ry: ry! + 4, fill: "none" }));
-      node.append(svg("text", { class: "wb-mark", x: cx! - rx! - 7, y: cy! + 4, "text-anchor": "end" }, "▶"));
+      node.append(svg("text", { class: "wb-mark", x: cx, y: cy! + ry! + 16, "text-anchor": "middle" }, "▶"));
     }
     this.settle();
   }

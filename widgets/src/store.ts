@@ -35,7 +35,8 @@ export class Store {
     cursor = 0,
   ) {
     this.index();
-    this.move(this.doc.positions[cursor] ? cursor : 0);
+    this.cursor = this.doc.positions[cursor] ? cursor : 0;
+    this.leaf = this.lastLeaf(this.cursor);
   }
 
   subscribe(listener: () => void): () => void {

@@ -44,22 +44,22 @@ export class TimesPanel {
   /** The step at the cursor: one bar each, same scale. */
   private one(times: Times): HTMLElement {
     const scale = Math.max(times.forward, times.mask, times.sample, 1e-6);
-    const line = (name: string, role: string, value: number, note: string) =>
+    const line = (name: string, role: string, value: number) =>
       h(
         "div",
         { class: "wb-time" },
         h("span", {}, name),
         h("span", { class: "wb-track" }, h("span", { class: `wb-fill wb-fill-${role}`, style: `width:max(2px,${((100 * value) / scale).toFixed(2)}%)` })),
         h("span", { class: "wb-number" }, duration(value)),
-        h("span", { class: "wb-id" }, note),
       );
-    const hidden = times.exposed <= 0 ? "all hidden" : times.hidden <= 0 ? "exposed" : `${duration(times.exposed)} exposed`;
     return h(
       "div",
       {},
-      line("forward", "forward", times.forward, ""),
-      line("mask", "mask", times.mask, hidden),
-      line("sample", "sample", times.sample, ""),
+      line("forward", "forward", times.forward),
+      line("mask", "mask", times.mask),
+      line("exposed", "exposed", times.exposed),
+      line("sample", "sample", times.sample),
+      h("div", { class: "wb-note" }, "exposed: mask time that the forward pass does not hide"),
     );
   }
 

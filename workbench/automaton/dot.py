@@ -1,0 +1,246 @@
+"""Pictures of an automaton, as DOT text.
+
+A picture of a small automaton shows all of it; of a large one, the states around those that matter now.
+Drawing is left to whoever has Graphviz: the notebook lays the text out in the browser. States have the
+ids ``s<number>``, so that a page can light the live ones without a new layout.
+
+Needs the ``graphviz`` package (writes DOT; no ``dot`` program is run), imported on first use.
+
+Next file to read: ``workbench/notebook/views.py``, which shows the pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.automaton.model import Automaton
+
+__all__ = ["Picture", "Transition", "byte_label", "picture", "transitions"]
+
+#: The most states that are drawn as a whole; of a larger automaton the neighbourhood is drawn.
+WHOLE = 150
+#: The most states of a neighbourhood.
+AROUND = 48
+HOPS = 2
+
+_NAMES = {0x20: "␣", 0x09: "→", 0x0A: "↵", 0x0D: "␍"}
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """All ways from one state to another that are drawn as one edge.
+
+    ``label`` lists bytes or, for a ``call``, names the rule that is read on the way.
+    """
+
+    source: int
+    label: str
+    target: int
+    call: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """DOT text, the states that it shows, and how many it leaves out."""
+
+    source: str
+    states: tuple[int, ...]
+    hidden: int
+    transitions: tuple[Transition, ...]
+
+
+def _byte_name(byte: int) -> str:
+    if byte in _NAMES:
+        return _NAMES[byte]
+    return chr(byte) if 0x21 <= byte <= 0x7E else f"⟨{byte:02X}⟩"
+
+
+def _ranges(values: Sequence[int]) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    for value in values:
+        if found and found[-1][1] == value - 1:
+            found[-1] = (found[-1][0], value)
+        else:
+            found.append((value, value))
+    return found
+
+
+def _range_name(low: int, high: int) -> str:
+    if high - low < 2:
+        return " ".join(_byte_name(byte) for byte in range(low, high + 1))
+    return f"{_byte_name(low)}-{_byte_name(high)}"
+
+
+def byte_label(values: Iterable[int], limit: int = 28) -> str:
+    """Name a set of bytes shortly: ``0-9``, ``␣-⟨7F⟩ but " \\``, ``any byte``.
+
+    What does not fit into ``limit`` characters ends in the number of bytes.
+    """
+    found = sorted(set(values))
+    if len(found) == 256:
+        return "any byte"
+    if not found:
+        return "no byte"
+    ranges = _ranges(found)
+    missing = [byte for byte in range(found[0], found[-1]) if byte not in set(found)]
+    if len(ranges) > 1 and len(missing) <= 4 and len(missing) * 8 < len(found):
+        but = " ".join(_byte_name(byte) for byte in missing)
+        return f"{_range_name(found[0], found[-1])} but {but}"
+    names = [_range_name(low, high) for low, high in ranges]
+    whole = " ".join(names)
+    if len(whole) <= limit:
+        return whole
+    end = f"… ({len(found)} bytes)"
+    kept = ""
+    for name in names:
+        if len(kept) + len(name) + 1 + len(end) > limit:
+            break
+        kept += name + " "
+    return kept + end
+
+
+def _byte_edges(automaton: Automaton, state: int) -> Iterator[tuple[int, int, int]]:
+    for edge in range(int(automaton.edge_start[state]), int(automaton.edge_start[state + 1])):
+        yield (
+            int(automaton.edge_lo[edge]),
+            int(automaton.edge_hi[edge]),
+            int(automaton.edge_target[edge]),
+        )
+
+
+def _calls(automaton: Automaton, state: int) -> Iterator[tuple[int, int, int]]:
+    for call in range(int(automaton.call_start[state]), int(automaton.call_start[state + 1])):
+        yield (
+            int(automaton.call_entry[call]),
+            int(automaton.call_return[call]),
+            int(automaton.call_loop[call]),
+        )
+
+
+def _call_label(automaton: Automaton, entry: int, loop: int) -> str:
+    name = f"▭ {automaton.entry_names[entry]}"
+    if loop < 0:
+        return name
+    low, high = int(automaton.loop_min[loop]), int(automaton.loop_max[loop])
+    return f"{name} ×{low}" if low == high else f"{name} ×{low}–{'∞' if high < 0 else high}"
+
+
+def transitions(automaton: Automaton, state: int, limit: int = 28) -> list[Transition]:
+    """List the ways out of a state, one per target for bytes and one per call."""
+    by_target: dict[int, set[int]] = {}
+    for low, high, target in _byte_edges(automaton, state):
+        by_target.setdefault(target, set()).update(range(low, high + 1))
+    found = [
+        Transition(state, byte_label(values, limit), target, call=False)
+        for target, values in by_target.items()
+    ]
+    for entry, target, loop in _calls(automaton, state):
+        found.append(Transition(state, _call_label(automaton, entry, loop), target, call=True))
+    return found
+
+
+def _neighbourhood(automaton: Automaton, seeds: Iterable[int], limit: int) -> list[int]:
+    """States near the seeds, nearest first: along edges both ways, into no call that is not open."""
+    shown = dict.fromkeys(state for state in seeds if 0 <= state < automaton.n_states)
+    if not shown:
+        shown[automaton.start] = None
+    edge_source = np.repeat(np.arange(automaton.n_states), np.diff(automaton.edge_start))
+    call_source = np.repeat(np.arange(automaton.n_states), np.diff(automaton.call_start))
+    frontier = list(shown)
+    for _ in range(HOPS):
+        following: list[int] = []
+        for state in frontier:
+            following += [target for _, _, target in _byte_edges(automaton, state)]
+            following += [target for _, target, _ in _calls(automaton, state)]
+        into = np.array(frontier, dtype=np.int32)
+        following += edge_source[np.isin(automaton.edge_target, into)].tolist()
+        following += call_source[np.isin(automaton.call_return, into)].tolist()
+        frontier = [state for state in dict.fromkeys(following) if state not in shown]
+        room = limit - len(shown)
+        shown.update(dict.fromkeys(frontier[: max(room, 0)]))
+        if room <= len(frontier):
+            break
+    return list(shown)
+
+
+def picture(
+    automaton: Automaton,
+    live: Iterable[int] = (),
+    around: Iterable[int] = (),
+    *,
+    mark: bool = False,
+    whole: int = WHOLE,
+    limit: int = AROUND,
+) -> Picture:
+    """Write an automaton, or the part near the ``live`` states and those ``around``, as DOT text.
+
+    Up to ``whole`` states the picture shows all; beyond that at most ``limit`` of them, the live ones
+    first. ``mark`` draws the live states with a double ring and a triangle; a page that lights them
+    itself leaves it off, so that one text serves all positions. Raises ``ImportError`` when the
+    ``graphviz`` package is missing.
+    """
+    import graphviz
+
+    live_set = set(live)
+    if automaton.n_states <= whole:
+        states = list(range(automaton.n_states))
+    else:
+        seeds = [*sorted(live_set), *around]
+        states = sorted(_neighbourhood(automaton, seeds, limit))
+    shown = set(states)
+    edges = [edge for state in states for edge in transitions(automaton, state)]
+    graph = graphviz.Digraph(
+        graph_attr={"rankdir": "LR", "ranksep": "0.35", "nodesep": "0.2", "fontsize": "10"},
+        node_attr={"shape": "ellipse", "margin": "0.03,0.02", "width": "0.3", "height": "0.3"},
+        edge_attr={"arrowsize": "0.6"},
+    )
+    for attributes in (graph.node_attr, graph.edge_attr, graph.graph_attr):
+        attributes["fontname"] = "monospace"
+    graph.node_attr["fontsize"] = graph.edge_attr["fontsize"] = "11"
+    for name, members in _groups(automaton, states).items():
+        if not name:
+            _add_states(graph, automaton, members, live_set, mark)
+            continue
+        with graph.subgraph(name=f"cluster_{members[0]}") as box:
+            box.attr(label=graphviz.escape(name[:40]), color="gray70", style="rounded")
+            _add_states(box, automaton, members, live_set, mark)
+    if automaton.start in shown:
+        graph.node("start", label="", shape="point", width="0.08")
+        graph.edge("start", f"s{automaton.start}")
+    for edge in edges:
+        if edge.target in shown:
+            style = {"style": "dashed"} if edge.call else {}
+            label = graphviz.escape(edge.label)
+            graph.edge(f"s{edge.source}", f"s{edge.target}", label=f" {label} ", **style)
+    for state in states:
+        left_out = {edge.target for edge in edges if edge.source == state} - shown
+        if left_out:
+            graph.node(f"more{state}", label=f"… {len(left_out)} more", shape="plaintext")
+            graph.edge(f"s{state}", f"more{state}", style="dotted")
+    return Picture(graph.source, tuple(states), automaton.n_states - len(states), tuple(edges))
+
+
+def _groups(automaton: Automaton, states: Iterable[int]) -> dict[str, list[int]]:
+    """The states by the author's rule, in the order of their first state."""
+    groups: dict[str, list[int]] = {}
+    for state in states:
+        rules = automaton.state_rules[state] if state < len(automaton.state_rules) else ()
+        groups.setdefault(rules[0] if rules else "", []).append(state)
+    return groups
+
+
+def _add_states(
+    graph: object, automaton: Automaton, states: Iterable[int], live: set[int], mark: bool
+) -> None:
+    for state in states:
+        label = f"{state} ✓" if automaton.final[state] else str(state)
+        lit = mark and state in live
+        graph.node(  # type: ignore[attr-defined]
+            f"s{state}",
+            label=f"▶ {label}" if lit else label,
+            id=f"s{state}",
+            **({"peripheries": "2", "penwidth": "2"} if lit else {}),
+        )

@@ -1,0 +1,294 @@
+"""A document as HTML that needs no script and survives JupyterLab's sanitiser, and as text.
+
+What an untrusted notebook may show is a short list (tables, details, meter, images with data URIs, literal
+colours), so structure comes from elements: no style sheet, no SVG, no ARIA. Text inherits its colour,
+because no one colour reads on both a white and a dark page; chips bring their own background.
+"""
+
+from __future__ import annotations
+
+import base64
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from workbench.automaton.dot import Picture
+from workbench.notebook.views import Document, Position
+from workbench.vocabulary.labels import label_bytes
+
+__all__ = ["percent", "static_html", "static_text"]
+
+#: Steps shown at each end of a long run; between them only those with a choice, up to a limit.
+ENDS = 20
+MOST_STEPS = (120, 60, 40)
+#: Candidates listed per step.
+TOP = 5
+#: The most bytes of one view; a longer one is written again with fewer steps.
+SIZE_LIMIT = 200_000
+#: Bytes of one image; a larger picture is left to the table of transitions.
+IMAGE_LIMIT = 60_000
+NOTE = "Static view. Run the cell for the live one."
+
+_KINDS = {
+    "sampled": ("", "sampled", "#EFEFEF", "#1B1B1B"),
+    "forced": ("»", "forced", "#DDEFE9", "#0B3B32"),
+    "chosen": ("✎", "chosen by you", "#F4E6F5", "#7A2C7E"),
+    "eos": ("■", "end of text", "#E3E3E3", "#1B1B1B"),
+}
+
+
+def percent(p: float | None) -> str:
+    """A probability as a percentage; a tiny one is never printed as zero."""
+    if p is None or p != p:
+        return "–"
+    if p <= 0:
+        return "0%"
+    if p < 0.0001:
+        return "<0.01%"
+    if 0.9999 < p < 1:
+        return ">99.99%"
+    return f"{p:.2%}" if p < 0.01 else f"{p:.1%}"
+
+
+def milliseconds(ms: float) -> str:
+    """A time given in milliseconds."""
+    if ms >= 1000:
+        return f"{ms / 1000:.2f} s"
+    if ms >= 1:
+        return f"{ms:.0f} ms" if ms >= 10 else f"{ms:.1f} ms"
+    return f"{ms * 1000:.0f} µs"
+
+
+def _label(document: Document, token_id: int) -> str:
+    data, name = document.tokens[token_id]
+    return label_bytes(data) if name is None else name
+
+
+def _steps(document: Document, leaf: int | None) -> list[tuple[int, Position, Position]]:
+    path = document.path(leaf)
+    return [(i, before, path[i + 1]) for i, before in enumerate(path[:-1])]
+
+
+def _shown(
+    steps: Sequence[tuple[int, Position, Position]], most: int = MOST_STEPS[0]
+) -> list[tuple[int, Position, Position]]:
+    """The first and last steps, and those between that had a choice."""
+    if len(steps) <= 2 * ENDS:
+        return list(steps)
+    between = [item for item in steps[ENDS:-ENDS] if item[1].allowed > 1]
+    return [*steps[:ENDS], *between[: most - 2 * ENDS], *steps[-ENDS:]]
+
+
+_STEP_COLUMNS = (
+    "step",
+    "token",
+    "id",
+    "how",
+    "allowed",
+    "before",
+    "after",
+    "mass removed",
+    "rank",
+    "entropy, bits",
+    "depth",
+    "mask",
+    "forward",
+)
+
+
+def _step_cells(document: Document, i: int, before: Position, after: Position) -> list[str]:
+    edge = after.edge
+    assert edge is not None
+    times = before.times
+    return [
+        str(i + 1),
+        _label(document, edge.token_id),
+        str(edge.token_id),
+        _KINDS[edge.kind][1],
+        f"{before.allowed:,}",
+        percent(edge.before),
+        percent(edge.after),
+        percent(before.mass_removed),
+        str(edge.rank + 1),
+        f"{before.entropy_before:.2f} → {before.entropy_after:.2f}",
+        str(len(before.stacks[0])) if before.stacks else "–",
+        milliseconds(times.mask) if times else "–",
+        milliseconds(times.forward) if times else "–",
+    ]
+
+
+def _ending(position: Position) -> str:
+    words = {
+        "eos": "the model ended the text",
+        "length": "the token limit was reached",
+        "dead_end": "⊘ dead end: no token may come next",
+    }
+    if position.open:
+        return f"open: {position.allowed:,} tokens may come next"
+    return words.get(position.end or "", position.end or "the record ends here")
+
+
+def static_text(document: Document, leaf: int | None = None) -> str:
+    """Lower a document to plain text: what was run, the text, a table of steps, the live stack."""
+    steps = _steps(document, leaf)
+    here = document.path(leaf)[-1]
+    lines = [document.title]
+    lines += [f"{name}: {value}" for name, value in document.meta.items() if "\n" not in value]
+    lines += [f"text: {document.text(leaf)!r}", f"state: {_ending(here)}"]
+    if document.problem:
+        lines.append(f"⊘ {document.problem[0]}: {document.problem[1]}")
+    table = [list(_STEP_COLUMNS), *(_step_cells(document, *item) for item in _shown(steps))]
+    widths = [max(len(row[column]) for row in table) for column in range(len(_STEP_COLUMNS))]
+    lines += [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in table
+    ]
+    for frames in here.stacks[:1]:
+        names = [f"{' '.join(frame.rules) or '–'} ({frame.state})" for frame in frames[:20]]
+        lines.append("stack, top first: " + " / ".join(names))
+    return "\n".join(lines)
+
+
+def _table(caption: str, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table; cells are HTML already."""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return (
+        f"<table><caption>{escape(caption)}</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def _chips(document: Document, leaf: int | None) -> str:
+    chips = []
+    for i, _, after in _shown(_steps(document, leaf)):
+        assert after.edge is not None
+        glyph, word, background, text = _KINDS[after.edge.kind]
+        title = f"step {i + 1}, id {after.edge.token_id}, {word}"
+        style = f"background-color:{background};color:{text}"
+        label = escape(_label(document, after.edge.token_id))
+        chips.append(f'<code title="{title}" style="{style}">{label}{glyph}</code>')
+    return f"<p>{' '.join(chips)}</p>" if chips else "<p>No token was taken yet.</p>"
+
+
+def _meter(p: float | None) -> str:
+    if p is None:
+        return "–"
+    bar = f'<meter min="0" max="1" value="{min(max(p, 0.0), 1.0):.4f}"></meter> '
+    return bar + escape(percent(p))
+
+
+def _candidates(document: Document, position: Position, caption: str, limit: int) -> str:
+    ranked = sorted(position.rows, key=lambda row: -max(row.before or 0.0, row.after or 0.0))
+    rows = []
+    for row in ranked[:limit]:
+        why = position.whys.get(row.token_id)
+        reason = f": {escape(why.reason)}" if why and not row.allowed else ""
+        verdict = "● allowed" if row.allowed else f"✕ rejected{reason}"
+        label = f"<code>{escape(_label(document, row.token_id))}</code> {row.token_id}"
+        rows.append([label, _meter(row.before), _meter(row.after), verdict])
+    return _table(caption, ["token", "before the mask", "after the mask", "verdict"], rows)
+
+
+def _image(drawn: Picture, live: Sequence[int]) -> str:
+    """The picture as an image, when this machine can draw it; else nothing."""
+    program = shutil.which("dot")
+    if program is None:
+        return ""
+    lit = "".join(f"\ts{s} [peripheries=2 penwidth=2]\n" for s in live if s in drawn.states)
+    source = f"{drawn.source.rstrip().removesuffix('}')}{lit}}}\n"
+    try:
+        done = subprocess.run(  # noqa: S603
+            [program, "-Tsvg"], input=source.encode(), capture_output=True, timeout=5, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    if len(done.stdout) > IMAGE_LIMIT:
+        return ""
+    states = ", ".join(map(str, live[:12])) or "none"
+    alt = f"Automaton of {len(drawn.states) + drawn.hidden} states; live states: {states}."
+    data = base64.b64encode(done.stdout).decode("ascii")
+    return f'<p><img alt="{alt}" src="data:image/svg+xml;base64,{data}"></p>'
+
+
+def _automaton(document: Document, here: Position) -> str:
+    drawn = document.pictures.get(here.graph)
+    if drawn is None:
+        return ""
+    rows = [
+        [str(t.source), f"<code>{escape(t.label)}</code>", str(t.target)]
+        for t in drawn.transitions
+        if t.source in here.live
+    ]
+    caption = f"Transitions from the live states ({', '.join(map(str, here.live)) or 'none'})"
+    return _image(drawn, here.live) + _table(caption, ["from", "on", "to"], rows[:60])
+
+
+def static_html(
+    document: Document, view_id: str = "", leaf: int | None = None, *, open: bool = True
+) -> str:
+    """Lower a document to HTML inside ``details``; the class carries ``view_id``.
+
+    At most about 200 kB: a long run keeps its first and last steps and those with a choice.
+    """
+    html = ""
+    for most in MOST_STEPS:
+        html = _details(document, view_id, leaf, open, most)
+        if len(html) <= SIZE_LIMIT:
+            break
+    return html
+
+
+def _details(document: Document, view_id: str, leaf: int | None, open: bool, most: int) -> str:
+    steps = _steps(document, leaf)
+    here = document.path(leaf)[-1]
+    shown = _shown(steps, most)
+    meta = " · ".join(
+        f"{escape(name)}: {escape(value)}"
+        for name, value in document.meta.items()
+        if name != "grammar text"
+    )
+    parts = [
+        f"<summary>{escape(document.title)}: {len(steps)} steps. {NOTE}</summary>",
+        f"<p>{meta}</p>",
+    ]
+    if "grammar text" in document.meta:
+        text = escape(document.meta["grammar text"][:4000])
+        parts.append(f"<details><summary>grammar</summary><pre>{text}</pre></details>")
+    if document.prompt_text:
+        parts.append(f"<p>prompt: <code>{escape(document.prompt_text[:2000])}</code></p>")
+    if document.problem:
+        kind, message = document.problem
+        parts.append(f"<p><b>⊘ {escape(kind)}</b>: {escape(message)}</p>")
+    parts.append(_chips(document, leaf))
+    parts.append(f"<p>{escape(_ending(here))}. » forced, ✎ chosen by you, ■ end of text.</p>")
+    if here.open:
+        caption = f"Candidates for the next token: {here.allowed:,} of {document.vocabulary_size:,} allowed"
+        parts.append(_candidates(document, here, caption, 10))
+    if here.stacks:
+        frames = [
+            [str(i), escape(" ".join(frame.rules) or "–"), str(frame.state), _count(frame.count)]
+            for i, frame in enumerate(here.stacks[0][:40])
+        ]
+        parts.append(_table("Live stack, top first", ["depth", "rule", "state", "count"], frames))
+    parts.append(_automaton(document, here))
+    left_out = f", {len(steps) - len(shown)} left out" if len(shown) < len(steps) else ""
+    cells = [[escape(cell) for cell in _step_cells(document, *item)] for item in shown]
+    for row in cells:
+        row[1] = f"<code>{row[1]}</code>"
+    parts.append(_table(f"Steps ({len(steps)}{left_out})", _STEP_COLUMNS, cells))
+    if most > MOST_STEPS[-1]:
+        tables = [
+            _candidates(document, before, f"Step {i + 1}: {before.allowed:,} allowed", TOP)
+            for i, before, _ in shown
+        ]
+        parts.append(
+            f"<details><summary>best candidates of each step</summary>{''.join(tables)}</details>"
+        )
+    name = f"wb-static wb-static-{escape(view_id)}" if view_id else "wb-static"
+    return f'<details class="{name}"{" open" if open else ""}>{"".join(parts)}</details>'
+
+
+def _count(count: int | None) -> str:
+    return "" if count is None else str(count)
