@@ -214,9 +214,7 @@ class _Parser:
             part = parts[_FREE]
             repeat = Repeat(part.expr, least, most, origin=self._origin(start))
             return {_FREE: Part(repeat, part.nullable or least == 0, part.size + 1)}
-        if (least, most) != (0, 1):
-            scan.fail("repeating a group that holds an anchor is not supported", start, scan.pos)
-        return self._union([{_FREE: _NOTHING}, parts], start)
+        return self._union(_repeat_anchored(parts, least, most, self._origin(start)), start)
 
     def _counts(self, match: re.Match[str]) -> tuple[int, int | None]:
         if match[1] is None:
@@ -315,3 +313,41 @@ def _join(first: Part, second: Part, origin: Origin) -> Part:
         first.nullable and second.nullable,
         first.size + second.size + 1,
     )
+
+
+def _repeat_anchored(parts: Parts, least: int, most: int | None, origin: Origin) -> list[Parts]:
+    """Repeat a group that holds anchors: only its first turn can be bound to the start, only its last
+    to the end. Any further turns outside of those two have to be empty.
+    """
+    free, first = parts.get(_FREE), parts.get((True, False))
+    last, both = parts.get((False, True)), parts.get((True, True))
+
+    def inner(fewer: int, *, padded: bool) -> Part | None:
+        """The turns without anchors; ``padded`` when empty turns outside can make up the count."""
+        low = 0 if padded else max(0, least - fewer)
+        high = None if most is None else most - fewer
+        if high is not None and high < low:
+            return None
+        if high == 0 or free is None:
+            return None if low else _NOTHING
+        repeat = Repeat(free.expr, low, high, origin=origin)
+        return Part(repeat, free.nullable or low == 0, free.size + 1)
+
+    def nullable(*some: Part | None) -> bool:
+        return any(part is not None and part.nullable for part in some)
+
+    ways: list[Parts] = []
+    padded = nullable(free, first), nullable(free, last)
+    if turns := inner(0, padded=False):
+        ways.append({_FREE: turns})
+    if first and (turns := inner(1, padded=padded[0])):
+        ways.append({(True, False): _join(first, turns, origin)})
+    if last and (turns := inner(1, padded=padded[1])):
+        ways.append({(False, True): _join(turns, last, origin)})
+    if first and last and (turns := inner(2, padded=any(padded))):
+        ways.append({(True, True): _join(_join(first, turns, origin), last, origin)})
+    if both and (least <= 1 or any(padded)):
+        ways.append({(True, True): both})
+    if most != 1 and nullable(first, both) and nullable(last, both):
+        ways.append({(True, True): _NOTHING})
+    return ways
