@@ -165,8 +165,6 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _read_grammar(path: Path, kind: str) -> Grammar:
-    from workbench import frontends
-
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -178,10 +176,16 @@ def _read_grammar(path: Path, kind: str) -> Grammar:
             f"{path} is not a text: byte {data[error.start]:#04x} at offset {error.start:,} is not UTF-8"
         ) from error
     if kind == "gbnf":
-        return frontends.gbnf(text)
+        from workbench.frontends.gbnf import gbnf
+
+        return gbnf(text)
     if kind == "regex":
-        return frontends.regex(text.removesuffix("\n").removesuffix("\r"))
-    return frontends.json_schema(text)
+        from workbench.frontends.regex import regex
+
+        return regex(text.removesuffix("\n").removesuffix("\r"))
+    from workbench.frontends.json_schema import json_schema
+
+    return json_schema(text)
 
 
 def _vocabulary(tokenizer: Path | None) -> Vocabulary:
@@ -215,13 +219,13 @@ def _write(path: Path, text: str) -> None:
 
 def _warm(arguments: argparse.Namespace) -> int:
     """Compile the kernels by running a small grammar once, and fetch the model when asked."""
-    from workbench import frontends
     from workbench.engine import compile as compile_grammar, empty_mask
+    from workbench.frontends.json_schema import json_schema
 
     began = time.perf_counter()
     print("kernels ...", flush=True)
     vocabulary = _vocabulary(None)
-    matcher = compile_grammar(frontends.json_schema(DEMO_SCHEMA), vocabulary).matcher()
+    matcher = compile_grammar(json_schema(DEMO_SCHEMA), vocabulary).matcher()
     mask = empty_mask(vocabulary)
     for byte in b'{"order_id":':
         matcher.fill_mask(mask)
