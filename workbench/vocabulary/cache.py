@@ -36,7 +36,7 @@ def cache_directory() -> Path:
     """Return the folder of cached vocabularies: ``$WORKBENCH_CACHE_DIR`` or the user's cache."""
     chosen = os.environ.get("WORKBENCH_CACHE_DIR")
     if chosen:
-        return Path(chosen) / "vocabulary"
+        return Path(chosen).expanduser() / "vocabulary"
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("grammar-workbench")) / "vocabulary"

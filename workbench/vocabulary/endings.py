@@ -160,7 +160,7 @@ def _config(read: Callable[[str], bytes | None], name: str) -> Mapping[str, Any]
     return data
 
 
-def _ids(value: object, origin: str) -> list[int]:
+def _ids(value: Any, origin: str) -> list[int]:
     """Read ``eos_token_id``: nothing, one id or several."""
     if value is None:
         return []

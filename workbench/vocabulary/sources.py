@@ -52,7 +52,7 @@ class Source:
 def open_source(tokenizer: Any) -> Source:
     """Find the tokenizer behind an object or a path. Raises VocabularyError where there is none."""
     if isinstance(tokenizer, str | os.PathLike):
-        return _open_path(Path(os.fspath(tokenizer)))
+        return _open_path(Path(os.fspath(tokenizer)).expanduser())
     return _open_object(tokenizer)
 
 

@@ -315,7 +315,8 @@ def _replace(part: Mapping[str, Any]) -> Callable[[str], str]:
                 f"this tokenizer's decoder replaces by the regular expression {regex!r:.60}, "
                 f"which is not understood: {error}"
             ) from None
-        return lambda text: compiled.sub(lambda _: new, text)
+        literal = new.replace("\\", r"\\")
+        return lambda text: compiled.sub(literal, text)
     old, new = _literal(part)
     return lambda text: text.replace(old, new)
 

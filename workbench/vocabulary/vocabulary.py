@@ -324,7 +324,7 @@ def _to_cache(key: str, vocabulary: Vocabulary) -> None:
         "special_names": sorted(vocabulary._names.items()),
         "fingerprint": vocabulary.fingerprint,
     }
-    arrays = {
+    arrays: dict[str, npt.NDArray[Any]] = {
         "blob": np.frombuffer(vocabulary.blob, np.uint8),
         "offsets": vocabulary.offsets,
         "byte": trie.byte,
