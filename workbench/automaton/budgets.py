@@ -22,5 +22,7 @@ class Budgets:
     inlining: int = 600
     #: 32-bit words of the engine's arena (configurations, stacks, transitions) before it is compacted
     arena_words: int = 64_000_000
+    #: bytes of stored mask rows before they are forgotten
+    row_bytes: int = 512_000_000
     #: threads and stack entries that one byte may touch
     step_work: int = 2_000_000

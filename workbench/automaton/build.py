@@ -77,7 +77,8 @@ def _explain_empty(grammar: Grammar, nfa: Nfa, missing: frozenset[int]) -> Unsat
         if missing:
             shown = ", ".join(f"0x{b:02X}" for b in sorted(missing)[:8])
             return UnsatisfiableGrammar(
-                part, f"it needs bytes that no token of the vocabulary contains, or is empty ({shown})"
+                part,
+                f"it needs bytes that no token of the vocabulary contains, or is empty ({shown})",
             )
         return UnsatisfiableGrammar(part, "its language is empty")
     return UnsatisfiableGrammar(f"rule {grammar.start!r}", "its language is empty")

@@ -127,9 +127,9 @@ class _Determiniser:
         """Whether a return point offers nothing but the end."""
         if after not in self._tail:
             reached = self.nfa.closure(after)
-            self._tail[after] = not any(self.nfa.byte[q] or self.nfa.call[q] for q in reached) and any(
-                q in self.nfa.ends for q in reached
-            )
+            self._tail[after] = not any(
+                self.nfa.byte[q] or self.nfa.call[q] for q in reached
+            ) and any(q in self.nfa.ends for q in reached)
         return self._tail[after]
 
     def start_nodes(self, unit: int) -> list[int]:
@@ -392,7 +392,9 @@ def _ends_of(machine: Machine, start: int) -> list[int]:
     seen = {start}
     order = [start]
     for state in order:
-        for target in [t for _, _, t in machine.byte[state]] + [r for _, _, r in machine.call[state]]:
+        for target in [t for _, _, t in machine.byte[state]] + [
+            r for _, _, r in machine.call[state]
+        ]:
             if target not in seen:
                 seen.add(target)
                 order.append(target)

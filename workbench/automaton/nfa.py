@@ -183,7 +183,9 @@ def _right_linear(names: set[str], rules: dict[str, Expr]) -> bool:
                 if node.name in names and not tail:
                     return False
             elif isinstance(node, Seq):
-                stack.extend((item, tail and i == len(node.items) - 1) for i, item in enumerate(node.items))
+                stack.extend(
+                    (item, tail and i == len(node.items) - 1) for i, item in enumerate(node.items)
+                )
             elif isinstance(node, Alt):
                 stack.extend((item, tail) for item in node.items)
             elif isinstance(node, Repeat):
@@ -240,7 +242,9 @@ class _Builder:
                     self.sizes.rule_size.update(dict.fromkeys(members, 1))
                 size += self.sizes.of(self.rules[name])
             outside = sum(uses[name] for name in members) - (
-                sum(1 for i in component for t in targets[i] if names[t] in members) if cyclic else 0
+                sum(1 for i in component for t in targets[i] if names[t] in members)
+                if cyclic
+                else 0
             )
             for name in members:
                 self.sizes.rule_size.pop(name, None)
@@ -373,7 +377,9 @@ class _Builder:
             unit = self.unit_of_body[id(item)]
             if least == 0:
                 nfa.empty[a].append(b)
-            nfa.call[a].append((unit, self.loop(unit, max(least, 1), -1 if most is None else most), b))
+            nfa.call[a].append(
+                (unit, self.loop(unit, max(least, 1), -1 if most is None else most), b)
+            )
             if nfa.origin[a] is None:
                 nfa.origin[a] = origin
             return

@@ -1,0 +1,14 @@
+"""Masks and matching: compile a grammar for a vocabulary, then step through it."""
+
+from workbench.engine.compile import CompiledGrammar, compile
+from workbench.engine.matcher import Explanation, FrameView, Matcher, StackView, empty_mask
+
+__all__ = [
+    "CompiledGrammar",
+    "Explanation",
+    "FrameView",
+    "Matcher",
+    "StackView",
+    "compile",
+    "empty_mask",
+]

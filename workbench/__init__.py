@@ -1,0 +1,125 @@
+"""Grammar workbench: constrained decoding with exact masks, made visible.
+
+The names below are what a user types; they are loaded when they are first used, so that importing the
+package is quick and needs neither torch nor numba nor Jupyter.
+
+    >>> import workbench as wb
+    >>> grammar = wb.regex(r"(yes|no), because [a-z ]{5,40}\\.")
+    >>> grammar
+    <Grammar regex: 1 rules, start 'root'>
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from workbench.automaton.budgets import Budgets
+    from workbench.decoding import Generation, GrammarLogitsProcessor, generate
+    from workbench.decoding.trace import Trace, TraceStep
+    from workbench.engine import (
+        CompiledGrammar,
+        Explanation,
+        Matcher,
+        compile,
+        empty_mask,
+    )
+    from workbench.errors import (
+        BudgetTooSmall,
+        DeadEnd,
+        GrammarSyntaxError,
+        GrammarTooComplex,
+        ModelNotFound,
+        UnsatisfiableGrammar,
+        UnsupportedConstraint,
+        VocabularyError,
+        WorkbenchError,
+    )
+    from workbench.frontends.gbnf import gbnf
+    from workbench.frontends.json_schema import json_schema
+    from workbench.frontends.regex import regex
+    from workbench.grammar.ir import Grammar, Outcome
+    from workbench.models import LoadedModel, load_model
+    from workbench.notebook import step, write_report
+    from workbench.vocabulary import Vocabulary
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Budgets": "automaton.budgets",
+    "BudgetTooSmall": "errors",
+    "CompiledGrammar": "engine",
+    "DeadEnd": "errors",
+    "Explanation": "engine",
+    "Generation": "decoding",
+    "Grammar": "grammar.ir",
+    "GrammarLogitsProcessor": "decoding",
+    "GrammarSyntaxError": "errors",
+    "GrammarTooComplex": "errors",
+    "LoadedModel": "models",
+    "Matcher": "engine",
+    "ModelNotFound": "errors",
+    "Outcome": "grammar.ir",
+    "Trace": "decoding.trace",
+    "TraceStep": "decoding.trace",
+    "UnsatisfiableGrammar": "errors",
+    "UnsupportedConstraint": "errors",
+    "Vocabulary": "vocabulary",
+    "VocabularyError": "errors",
+    "WorkbenchError": "errors",
+    "compile": "engine",
+    "empty_mask": "engine",
+    "gbnf": "frontends.gbnf",
+    "generate": "decoding",
+    "json_schema": "frontends.json_schema",
+    "load_model": "models",
+    "regex": "frontends.regex",
+    "step": "notebook",
+    "write_report": "notebook",
+}
+
+__all__ = [
+    "BudgetTooSmall",
+    "Budgets",
+    "CompiledGrammar",
+    "DeadEnd",
+    "Explanation",
+    "Generation",
+    "Grammar",
+    "GrammarLogitsProcessor",
+    "GrammarSyntaxError",
+    "GrammarTooComplex",
+    "LoadedModel",
+    "Matcher",
+    "ModelNotFound",
+    "Outcome",
+    "Trace",
+    "TraceStep",
+    "UnsatisfiableGrammar",
+    "UnsupportedConstraint",
+    "Vocabulary",
+    "VocabularyError",
+    "WorkbenchError",
+    "compile",
+    "empty_mask",
+    "gbnf",
+    "generate",
+    "json_schema",
+    "load_model",
+    "regex",
+    "step",
+    "write_report",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

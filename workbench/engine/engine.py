@@ -1,0 +1,453 @@
+"""The engine of one compiled grammar: arrays, growth, eviction; between the kernels and the matcher.
+
+A sequence's position is one integer, ``shape << 32 | bases`` (see ``kernels``). All methods take and give
+such integers; only :mod:`workbench.engine.matcher` holds them, registered here so that compaction can
+renumber them.
+"""
+
+from __future__ import annotations
+
+import weakref
+from array import array
+from hashlib import blake2b
+from threading import RLock
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.automaton.budgets import Budgets
+from workbench.automaton.model import Automaton
+from workbench.engine import kernels as k
+from workbench.engine.slices import slices_of
+from workbench.engine.tables import pack_automaton, scratch
+from workbench.errors import GrammarTooComplex
+from workbench.vocabulary import Vocabulary
+
+__all__ = ["Engine", "Sequence"]
+
+_NO_ROOM = 2**31 - 2**20
+
+
+class Pushable(Protocol):
+    """A history of positions."""
+
+    def push(self, position: int) -> None:
+        """Add a position."""
+
+
+class Sequence(Protocol):
+    """What holds positions and lets them be renumbered."""
+
+    positions: array[int]
+
+
+class Engine:
+    """Masks and transitions of one automaton over one vocabulary. Safe to use from many threads."""
+
+    def __init__(self, automaton: Automaton, vocabulary: Vocabulary, budgets: Budgets) -> None:
+        self.automaton = automaton
+        self.vocabulary = vocabulary
+        self.budgets = budgets
+        self.lock = RLock()
+        self.words = (vocabulary.width + 31) // 32
+        self.slices = slices_of(vocabulary)
+        self.auto = pack_automaton(automaton, vocabulary)
+        self.work = scratch(automaton.n_states, vocabulary.max_token_bytes)
+        self.blob = np.frombuffer(vocabulary.blob or b"\0", dtype=np.uint8).copy()
+        self.epoch = 0
+        self._tidy_at = budgets.arena_words
+        self.sequences: weakref.WeakSet[Sequence] = weakref.WeakSet()
+        self._eos = np.array(vocabulary.eos_ids, dtype=np.int64)
+        self._loops = np.zeros(8, dtype=np.uint32)
+        self._scratch_mask = np.zeros(self.words, dtype=np.uint32)
+        self.count = np.zeros(k.COUNT_SLOTS, dtype=np.int64)
+        self._new_arena(1 << 14)
+        self._drop_rows()
+        self.start = self._intern_start()
+
+    # -- arena ---------------------------------------------------------------------------------
+
+    def _new_arena(self, words: int) -> None:
+        self.pool = np.zeros(words, dtype=np.int32)
+        self.table = np.full(words // 2, -1, dtype=np.int32)
+        stride = self.automaton.n_classes + 1
+        self.trans = np.empty(64 * stride, dtype=np.int32)
+        for slot in (k.TERMS, k.ROWS, k.N_SHAPES, k.N_SETS, k.N_FRAMES):
+            self.count[slot] = 0
+        self.count[k.USED] = 3
+        self.count[k.WORK_LIMIT] = self.budgets.step_work
+
+    def _drop_rows(self) -> None:
+        self.rows = np.empty(4 * self.words + 1024, dtype=np.uint32)
+        self.rows_at = np.zeros(1024, dtype=np.int64)
+        self.n_rows = 0
+        self._row_of: dict[bytes, int] = {}
+
+    def _intern_start(self) -> int:
+        buffer = int(self.work[k.W_BUFFER])
+        bottom = k.intern(self.pool, self.table, self.count, k.BOTTOM, self.work, buffer, 0)
+        stacks = k.term1(self.pool, self.table, self.count, self.work, k.SET, bottom)
+        bases = k.term1(self.pool, self.table, self.count, self.work, k.BASES, stacks)
+        shape = k.term2(
+            self.pool, self.table, self.count, self.work, k.SHAPE, self.automaton.start, 0
+        )
+        return int(shape) << 32 | int(bases)
+
+    def _grow(self) -> None:
+        """Make room after a kernel reported FULL: double what is nearly full."""
+        self.count[k.OVERFLOW] = 0
+        grown = False
+        used = int(self.count[k.USED])
+        if 4 * used > 3 * self.pool.size:
+            if 2 * self.pool.size > min(4 * self.budgets.arena_words, _NO_ROOM):
+                raise GrammarTooComplex("arena words", 4 * self.budgets.arena_words)
+            self.pool = np.concatenate([self.pool, np.zeros_like(self.pool)])
+            grown = True
+        if 8 * int(self.count[k.TERMS]) > 3 * self.table.size:
+            self.table = np.full(2 * self.table.size, -1, dtype=np.int32)
+            k.rehash(self.pool, self.table, self.count)
+            grown = True
+        stride = self.automaton.n_classes + 1
+        if (int(self.count[k.ROWS]) + 1) * stride * 4 > 3 * self.trans.size:
+            if 2 * self.trans.size > min(4 * self.budgets.arena_words, _NO_ROOM):
+                raise GrammarTooComplex("transitions", 4 * self.budgets.arena_words)
+            self.trans = np.concatenate([self.trans, np.empty_like(self.trans)])
+            grown = True
+        if not grown:
+            self.pool = np.concatenate([self.pool, np.zeros_like(self.pool)])
+
+    def _check(self, code: int) -> None:
+        """Grow on FULL, raise on COMPLEX."""
+        if code == k.FULL:
+            self._grow()
+        elif code == k.COMPLEX:
+            self.count[k.TOO_COMPLEX] = 0
+            self.count[k.OVERFLOW] = 0
+            raise GrammarTooComplex("stack entries in one step", self.budgets.step_work)
+
+    def _settled(self) -> bool:
+        """Whether the last kernel ran to its end; grows or raises when it did not."""
+        if self.count[k.OVERFLOW]:
+            self._check(k.FULL)
+            return False
+        if self.count[k.TOO_COMPLEX]:
+            self._check(k.COMPLEX)
+        return True
+
+    def push(self, history: Pushable, position: int) -> None:
+        """Push a position; then compact the arena when it has outgrown its budget."""
+        history.push(position)
+        if self.count[k.USED] + self.trans.size > self._tidy_at:
+            self.compact()
+            live = int(self.count[k.USED]) + self.trans.size
+            self._tidy_at = max(self.budgets.arena_words, 2 * live)
+
+    def compact(self) -> None:
+        """Copy what live sequences need into a fresh arena and renumber their positions."""
+        with self.lock:
+            sequences = list(self.sequences)
+            packed = [np.array(one.positions, dtype=np.int64) for one in sequences]
+            everything = np.concatenate([np.array([self.start], dtype=np.int64), *packed])
+            roots = np.concatenate([everything >> 32, everything & 0xFFFFFFFF])
+            old_pool, old_count = self.pool, self.count.copy()
+            moved = np.full(old_pool.size, -1, dtype=np.int32)
+            self._new_arena(1 << 14)
+            while True:
+                new_roots = roots.copy()
+                k.compact(
+                    old_pool.copy(), old_count, self.pool, self.table, self.count, new_roots, moved
+                )
+                if not self.count[k.OVERFLOW]:
+                    break
+                self.count[k.OVERFLOW] = 0
+                self._new_arena(2 * self.pool.size)
+                moved[:] = -1
+            half = len(everything)
+            renumbered = new_roots[:half] << 32 | new_roots[half:]
+            self.start = int(renumbered[0])
+            at = 1
+            for one in sequences:
+                n = len(one.positions)
+                one.positions[:] = array("q", renumbered[at : at + n].tolist())
+                at += n
+            self._drop_rows()
+            self.epoch += 1
+
+    # -- queries -------------------------------------------------------------------------------
+
+    def advance_bytes(self, position: int, data: NDArray[np.uint8], start: int, stop: int) -> int:
+        """Position after some bytes, or ``-1 - i`` when byte ``i`` (counted from ``start``) is refused."""
+        begin = start
+        with self.lock:
+            while True:
+                first, second = k.advance(
+                    self.auto,
+                    self.pool,
+                    self.table,
+                    self.count,
+                    self.trans,
+                    self.work,
+                    data,
+                    start,
+                    stop,
+                    position >> 32,
+                    position & 0xFFFFFFFF,
+                )
+                if first >= 0:
+                    return int(first) << 32 | int(second)
+                if first == k.REFUSED:
+                    return -1 - (int(second) - begin)
+                self._check(int(first))
+
+    def advance_token(self, position: int, token_id: int) -> int:
+        """Position after a token's bytes, or a negative number."""
+        offsets = self.vocabulary.offsets
+        start, stop = int(offsets[token_id]), int(offsets[token_id + 1])
+        if start == stop:
+            return -1
+        return self.advance_bytes(position, self.blob, start, stop)
+
+    def accepts(self, position: int) -> bool:
+        """Whether the text so far is complete."""
+        with self.lock:
+            while True:
+                yes = k.accepts(
+                    self.auto,
+                    self.pool,
+                    self.table,
+                    self.count,
+                    self.work,
+                    position >> 32,
+                    position & 0xFFFFFFFF,
+                    True,
+                )
+                if self._settled():
+                    return bool(yes == 1)
+
+    def fill(self, position: int, out: NDArray[np.uint32]) -> None:
+        """Write the mask of a position to ``out`` (uint32 words), which is left alone on errors."""
+        shape, bases = position >> 32, position & 0xFFFFFFFF
+        with self.lock:
+            code = k.lookup(
+                self.auto,
+                self.pool,
+                self.table,
+                self.count,
+                self.work,
+                self.rows_at,
+                self.rows,
+                shape,
+                bases,
+                out,
+            )
+            if code == 0:
+                return
+            self._settled()
+            out[:] = self._compute(shape, bases)
+
+    def _compute(self, shape: int, bases: int) -> NDArray[np.uint32]:
+        """Compute and store the mask of a situation that has none yet."""
+        self.count[k.MISSES] += 1
+        words = self._scratch_mask
+        while True:
+            self.count[k.N_ASKED] = 0
+            code = k.begin_walk(
+                self.auto, self.pool, self.table, self.count, self.trans, self.work, shape, bases
+            )
+            if code < 0:
+                self._check(int(code))
+                continue
+            row, accepting = int(code) >> 1, bool(code & 1)
+            k.loops_in(
+                self.auto,
+                self.pool,
+                self.table,
+                self.count,
+                self.trans,
+                self.work,
+                row,
+                self._loops,
+            )
+            if not self._settled():
+                continue
+            loops = int.from_bytes(self._loops.tobytes(), "little")
+            utf8 = bool(
+                k.utf8_loops(
+                    self.auto, self.pool, self.table, self.count, self.trans, self.work, row
+                )
+            )
+            if not self._settled():
+                continue
+            part = self.slices.best(loops, utf8)
+            words[:] = part.words
+            code = k.walk(
+                self.auto,
+                self.pool,
+                self.table,
+                self.count,
+                self.trans,
+                self.work,
+                part.byte,
+                part.depth,
+                part.skip,
+                part.token,
+                row,
+                bases,
+                words,
+            )
+            if code < 0:
+                self._check(int(code))
+                continue
+            break
+        duplicates = self.vocabulary.trie.duplicates
+        if len(duplicates):
+            same, other = duplicates[:, 0], duplicates[:, 1]
+            allowed = (words[same >> 5] >> (same & 31).astype(np.uint32)) & 1 != 0
+            ids = other[allowed]
+            np.bitwise_or.at(words, ids >> 5, np.uint32(1) << (ids & 31).astype(np.uint32))
+        if accepting:
+            for eos in self._eos:
+                words[eos >> 5] |= np.uint32(1 << int(eos & 31))
+        stored = self._store_row(words)
+        while True:
+            k.store(self.pool, self.table, self.count, self.work, shape, stored)
+            if self._settled():
+                return words
+
+    def _store_row(self, words: NDArray[np.uint32]) -> int:
+        """Number of the stored row with these words; equal rows are stored once."""
+        content = blake2b(words.tobytes(), digest_size=16).digest()
+        known = self._row_of.get(content)
+        if known is not None:
+            return known
+        if 4 * self.rows.size > self.budgets.row_bytes:
+            k.forget_rows(self.pool, self.count)
+            self._drop_rows()
+        while True:
+            start = int(self.rows_at[self.n_rows])
+            end = k.pack_row(words, self.rows, start, self.rows.size)
+            if end >= 0:
+                break
+            self.rows = np.concatenate([self.rows, np.empty_like(self.rows)])
+        if self.n_rows + 2 >= self.rows_at.size:
+            self.rows_at = np.concatenate([self.rows_at, np.zeros_like(self.rows_at)])
+        self.n_rows += 1
+        self.rows_at[self.n_rows] = end
+        self._row_of[content] = self.n_rows - 1
+        self.count[k.N_MASKS] += 1
+        return self.n_rows - 1
+
+    # -- views ---------------------------------------------------------------------------------
+
+    def states(self, position: int) -> tuple[int, ...]:
+        """Automaton states of the live threads."""
+        with self.lock:
+            items = self._contents(position >> 32)
+        return tuple(int(state) for state in items[::2])
+
+    def _contents(self, term: int) -> list[int]:
+        n = int(self.pool[term]) >> 5
+        return [int(value) for value in self.pool[term + 3 : term + 3 + n]]
+
+    def stacks(self, position: int, limit: int) -> list[tuple[int, list[tuple[int, int]]]]:
+        """Up to ``limit`` threads as (state, frames top first); a frame is (return, count)."""
+        out: list[tuple[int, list[tuple[int, int]]]] = []
+        with self.lock:
+            items = self._contents(position >> 32)
+            bases = self._contents(position & 0xFFFFFFFF)
+            for state, hole in zip(items[::2], items[1::2], strict=True):
+                # depth first over the parents, one path a stack
+                todo: list[tuple[int, tuple[tuple[int, int], object] | None]] = [
+                    (bases[hole], None)
+                ]
+                while todo and len(out) < limit:
+                    stacks, path = todo.pop()
+                    for element in reversed(self._contents(stacks)):
+                        if int(self.pool[element]) & 31 == k.BOTTOM:
+                            out.append((state, _unlink(path)))
+                            if len(out) >= limit:
+                                break
+                        else:
+                            target, value, parents = self._contents(element)
+                            todo.append((parents, ((target, value), path)))
+        return out
+
+    def site_return(self, target: int) -> int:
+        """Return state of a counted call site, as frames name it."""
+        site = target - self.automaton.n_states
+        return int(self.auto[int(self.auto[k.SITE_RETURN]) + site])
+
+    def distance(self, position: int) -> int:
+        """Least bytes to complete."""
+        with self.lock:
+            items = self._contents(position >> 32)
+            bases = self._contents(position & 0xFFFFFFFF)
+            return min(
+                int(self.automaton.distance[state]) + self._set_distance(bases[hole])
+                for state, hole in zip(items[::2], items[1::2], strict=True)
+            )
+
+    def _set_distance(self, stacks: int) -> int:
+        """Least bytes to empty one of the stacks of a set; iterative, shared parts once."""
+        known: dict[int, int] = {}
+        todo = [stacks]
+        while todo:
+            top = todo[-1]
+            if top in known:
+                todo.pop()
+                continue
+            best = 2**60
+            missing = []
+            for element in self._contents(top):
+                if int(self.pool[element]) & 31 == k.BOTTOM:
+                    best = 0
+                    continue
+                target, value, parents = self._contents(element)
+                if parents not in known:
+                    missing.append(parents)
+                else:
+                    best = min(best, self._frame_distance(target, value) + known[parents])
+            if missing:
+                todo.extend(missing)
+            else:
+                known[top] = best
+                todo.pop()
+        return known[stacks]
+
+    def _frame_distance(self, target: int, value: int) -> int:
+        """Least bytes from the end of a frame's current part to the end of its caller's."""
+        automaton = self.automaton
+        if target < automaton.n_states:
+            return int(automaton.distance[target])
+        site = target - automaton.n_states
+        loop = int(self.auto[int(self.auto[k.SITE_LOOP]) + site])
+        left = max(0, int(automaton.loop_min[loop]) - value - 1)
+        body = int(automaton.entry_distance[automaton.loop_entry[loop]])
+        return left * body + int(automaton.distance[self.site_return(target)])
+
+    def stats(self) -> dict[str, int]:
+        """Counters since the engine was made, and sizes now."""
+        count = self.count
+        return {
+            "mask_hits": int(count[k.HITS]),
+            "mask_misses": int(count[k.MISSES]),
+            "masks": int(count[k.N_MASKS]),
+            "trie_nodes": int(count[k.WALKED]),
+            "steps": int(count[k.STEPS]),
+            "configurations": int(count[k.ROWS]),
+            "shapes": int(count[k.N_SHAPES]),
+            "stack_sets": int(count[k.N_SETS]),
+            "stack_nodes": int(count[k.N_FRAMES]),
+            "arena_bytes": 4 * int(count[k.USED]) + 4 * self.trans.size + 4 * self.rows.size,
+            "evictions": self.epoch,
+        }
+
+
+def _unlink(path: object) -> list[tuple[int, int]]:
+    """Frames of a linked path whose head is the deepest; top first."""
+    out: list[tuple[int, int]] = []
+    while isinstance(path, tuple):
+        out.append(path[0])
+        path = path[1]
+    return out[::-1]

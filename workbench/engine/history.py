@@ -1,0 +1,105 @@
+"""The positions of one sequence: a stack that forks in O(1) and shares what it has in common.
+
+A history owns one segment that it appends to. A fork freezes it: both go on in segments of their own
+above it. 8 bytes a token.
+"""
+
+from __future__ import annotations
+
+from array import array
+from weakref import WeakSet
+
+from workbench.engine.engine import Sequence
+
+__all__ = ["History"]
+
+
+class _Segment:
+    """Positions above the first ``height`` positions of ``below``."""
+
+    __slots__ = ("__weakref__", "below", "height", "positions")
+
+    def __init__(self, below: _Segment | None, height: int) -> None:
+        self.positions: array[int] = array("q")
+        self.below = below
+        self.height = height
+
+
+class History:
+    """Positions, last on top; never empty. Registers its segments with an engine."""
+
+    __slots__ = ("_keep", "_own", "_registry", "length")
+
+    def __init__(self, registry: WeakSet[Sequence], start: int, keep: int | None) -> None:
+        self._registry = registry
+        self._keep = keep
+        #: tokens that can be taken back
+        self.length = 0
+        self._own = self._segment(None, 0)
+        self._own.positions.append(start)
+
+    def _segment(self, below: _Segment | None, height: int) -> _Segment:
+        segment = _Segment(below, height)
+        self._registry.add(segment)
+        return segment
+
+    @property
+    def top(self) -> int:
+        """The current position."""
+        own = self._own
+        if own.positions:
+            return own.positions[-1]
+        assert own.below is not None
+        return own.below.positions[own.height - 1]
+
+    def push(self, position: int) -> None:
+        """Go on to a new position; drops what is older than ``keep`` tokens."""
+        own = self._own
+        own.positions.append(position)
+        self.length += 1
+        if self._keep is not None and self.length > 2 * self._keep + 16:
+            kept = self.last(self._keep + 1)
+            self._own = self._segment(None, 0)
+            self._own.positions.extend(kept)
+            self.length = len(kept) - 1
+
+    def last(self, n: int) -> list[int]:
+        """The last ``n`` positions, oldest first."""
+        out: list[int] = []
+        segment: _Segment | None = self._own
+        height = len(self._own.positions)
+        while segment is not None and len(out) < n:
+            take = min(n - len(out), height)
+            out.extend(reversed(segment.positions[height - take : height]))
+            height = segment.height
+            segment = segment.below
+        return out[::-1]
+
+    def pop(self, n: int) -> None:
+        """Take back ``n <= length`` positions."""
+        self.length -= n
+        while n > len(self._own.positions) - (self._own.below is None):
+            own = self._own
+            n -= len(own.positions)
+            assert own.below is not None
+            if own.height - n > 0:
+                self._own = self._segment(own.below, own.height - n)
+                return
+            n -= own.height
+            self._own = self._segment(own.below.below, own.below.height)
+        if n:
+            del self._own.positions[-n:]
+
+    def fork(self) -> History:
+        """An independent history with the same positions."""
+        other = object.__new__(History)
+        other._registry = self._registry
+        other._keep = self._keep
+        other.length = self.length
+        frozen = self._own
+        if not frozen.positions:
+            other._own = other._segment(frozen.below, frozen.height)
+            return other
+        other._own = other._segment(frozen, len(frozen.positions))
+        self._own = self._segment(frozen, len(frozen.positions))
+        return other

@@ -1,0 +1,1206 @@
+"""Compiled kernels: configurations, transitions, mask walk, mask tree.
+
+Everything that has an identity is a *term*: a tuple of int32 with a kind, hash-consed in one arena, so
+equal ids mean equal contents. A term's id is its offset in ``pool``:
+
+    pool[t] = kind + 32 * n    pool[t + 1], pool[t + 2] = notes (-1 when unset)    pool[t + 3 : t + 3 + n]
+
+kind      contents                        notes
+BOTTOM    -                               the empty stack
+FRAME     return, count, parents (SET)    return >= n_states: a counted call site
+HOLE      above (HOLE or -1), return or hole number, zone      an unknown stack below a shape
+SET       elements: FRAME, HOLE, BOTTOM   first note: its REVEAL
+LABELS    has bottom, (return, zone)...   what a question about a stack answers
+REVEAL    LABELS, parents (SET) a label
+SHAPE     (state, hole number)...         notes: its plain row; its root NODE
+BASES     SET...                          the stacks of a shape's holes
+CONFIG    SHAPE, BASES                    notes: its row; whether it accepts
+SUBST     row, HOLE, LABELS               first note: the row with the hole's frames written in
+NODE      above (NODE or SHAPE), LABELS   mask tree; notes: HOLE asked about; row of the mask
+
+A sequence is ``(SHAPE, BASES)`` with concrete stacks. A *row* is a configuration over holes, with its
+memoised transitions ``trans[row * stride + 1 + class]``: a row, DEAD, UNKNOWN, or ASK - hole when the
+step must see what lies at a hole. A mask walk runs on rows alone; whatever it had to ask of the actual
+stacks is recorded, and its mask is stored in a tree under the answers.
+
+Counts are abstracted to zones in rows (``zone_of``), exact in sequences. All kernels run as plain Python
+with NUMBA_DISABLE_JIT=1. They never allocate: when the arena is full they set ``count[OVERFLOW]``, the
+caller grows it and calls again. All of them live in this one file because Numba's cache does not
+notice changed callees elsewhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import boolean, int32, int64, njit, uint8, uint16, uint32
+
+_INT32, _INT64, _UINT32 = int32[::1], int64[::1], uint32[::1]
+_TYPES: dict[str, Any] = {
+    "auto": _INT32,
+    "pool": _INT32,
+    "table": _INT32,
+    "trans": _INT32,
+    "work": _INT32,
+    "buffer": _INT32,
+    "new_pool": _INT32,
+    "new_table": _INT32,
+    "skips": _INT32,
+    "tokens": _INT32,
+    "moved": _INT32,
+    "count": _INT64,
+    "new_count": _INT64,
+    "rows_at": _INT64,
+    "roots": _INT64,
+    "states": _INT64,
+    "rows": _UINT32,
+    "out": _UINT32,
+    "words": _UINT32,
+    "loops": _UINT32,
+    "inside": _UINT32,
+    "bytes_": uint8[::1],
+    "data": uint8[::1],
+    "depths": uint16[::1],
+    "keep": boolean[::1],
+    "exact": boolean,
+    "utf8": boolean,
+}
+
+
+def jit(function: Any) -> Any:
+    """Compile for one signature, by the arguments' names; what is not named above is an int64.
+
+    One signature a function: left to itself, Numba would compile each for every mix of int32 and
+    int64 arguments that occurs.
+    """
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount]
+    signature = tuple(_TYPES.get(name, int64) for name in names)
+    return njit(signature, cache=True, nogil=True)(function)
+
+
+BOTTOM, FRAME, HOLE, SET, LABELS, REVEAL = 1, 2, 3, 4, 5, 6
+SHAPE, BASES, CONFIG, SUBST, NODE = 7, 8, 9, 10, 11
+
+DEAD, UNKNOWN, ASK = -1, -2, -16
+REFUSED, FULL, COMPLEX, MISS = -1, -2, -3, -4
+
+FAR_BELOW, FAR_INSIDE = -2, -1
+
+# slots of ``count`` (int64)
+USED, TERMS, ROWS, OVERFLOW, TOO_COMPLEX, WORK, WORK_LIMIT = 0, 1, 2, 3, 4, 5, 6
+N_ASKED, WALKED, STEPS, HITS, MISSES, N_SHAPES, N_SETS, N_FRAMES, N_MASKS = (
+    7,
+    8,
+    9,
+    10,
+    11,
+    12,
+    13,
+    14,
+    15,
+)
+COUNT_SLOTS = 24
+
+# header slots of ``auto`` (int32): sizes, then offsets of arrays
+N_STATES, N_CLASSES, STRIDE, FIRST_WORDS = 0, 1, 2, 3
+FINAL, EDGE_START, EDGE_LO, EDGE_HI, EDGE_TARGET = 4, 5, 6, 7, 8
+CALL_START, CALL_ENTRY, CALL_RETURN, ENTRY_STATE, ENTRY_FIRST = 9, 10, 11, 12, 13
+SITE_LOOP, SITE_RETURN, LOOP_STATE, LOOP_MIN, LOOP_MAX, LOOP_ZONE = 14, 15, 16, 17, 18, 19
+CLASS_OF, BYTE_OF = 20, 21
+AUTO_SLOTS = 24
+
+# header slots of ``work`` (int32): offsets of scratch arrays
+W_STATE, W_SET, W_MARK, W_STACK, W_QUEUED, R_STATE, R_SET, R_MARK = 0, 1, 2, 3, 4, 5, 6, 7
+W_ASKED, W_DEPTH, W_BYTES, W_BUFFER, W_BUFFER_SIZE, W_PATH = 8, 9, 10, 11, 12, 13
+WORK_SLOTS = 16
+MAX_ASKED = 512
+
+
+@jit
+def intern(pool, table, count, kind, buffer, at, n):
+    """Id of the term with these contents; 0 (the null term) when the arena is full."""
+    h = kind * 0x1F123BB5
+    for i in range(at, at + n):
+        h = ((h ^ (int(buffer[i]) & 0xFFFFFFFF)) * 0x2545F491) & 0x7FFFFFFFFFFFFFFF
+        h = (h ^ (h >> 29)) & 0xFFFFFFFF
+    mask = table.size - 1
+    slot = (h ^ (h >> 15)) & mask
+    head = kind + 32 * n
+    while True:
+        term = int(table[slot])
+        if term < 0:
+            break
+        if pool[term] == head:
+            same = True
+            for i in range(n):
+                if pool[term + 3 + i] != buffer[at + i]:
+                    same = False
+                    break
+            if same:
+                return term
+        slot = (slot + 1) & mask
+    used = int(count[USED])
+    if used + n + 3 > pool.size or 2 * (count[TERMS] + 1) > table.size:
+        count[OVERFLOW] = 1
+        return 0
+    pool[used] = head
+    pool[used + 1] = -1
+    pool[used + 2] = -1
+    for i in range(n):
+        pool[used + 3 + i] = buffer[at + i]
+    table[slot] = used
+    count[USED] = used + n + 3
+    count[TERMS] += 1
+    if kind == SHAPE:
+        count[N_SHAPES] += 1
+    elif kind == SET:
+        count[N_SETS] += 1
+    elif kind == FRAME:
+        count[N_FRAMES] += 1
+    return used
+
+
+@jit
+def find2(pool, table, kind, a, b):
+    """Id of an existing term with two contents, or -1; changes nothing."""
+    h = kind * 0x1F123BB5
+    h = ((h ^ (int(a) & 0xFFFFFFFF)) * 0x2545F491) & 0x7FFFFFFFFFFFFFFF
+    h = (h ^ (h >> 29)) & 0xFFFFFFFF
+    h = ((h ^ (int(b) & 0xFFFFFFFF)) * 0x2545F491) & 0x7FFFFFFFFFFFFFFF
+    h = (h ^ (h >> 29)) & 0xFFFFFFFF
+    mask = table.size - 1
+    slot = (h ^ (h >> 15)) & mask
+    head = kind + 64
+    while True:
+        term = int(table[slot])
+        if term < 0:
+            return -1
+        if pool[term] == head and pool[term + 3] == a and pool[term + 4] == b:
+            return term
+        slot = (slot + 1) & mask
+
+
+@jit
+def rehash(pool, table, count):
+    """Fill an empty table with all terms of the pool."""
+    mask = table.size - 1
+    term = 3
+    used = int(count[USED])
+    while term < used:
+        head = int(pool[term])
+        kind = head & 31
+        n = head >> 5
+        h = kind * 0x1F123BB5
+        for i in range(term + 3, term + 3 + n):
+            h = ((h ^ (int(pool[i]) & 0xFFFFFFFF)) * 0x2545F491) & 0x7FFFFFFFFFFFFFFF
+            h = (h ^ (h >> 29)) & 0xFFFFFFFF
+        slot = (h ^ (h >> 15)) & mask
+        while table[slot] >= 0:
+            slot = (slot + 1) & mask
+        table[slot] = term
+        term += n + 3
+
+
+@jit
+def term1(pool, table, count, work, kind, a):
+    """Intern a term with one content."""
+    buffer = work[W_BUFFER]
+    work[buffer] = a
+    return intern(pool, table, count, kind, work, buffer, 1)
+
+
+@jit
+def term2(pool, table, count, work, kind, a, b):
+    """Intern a term with two contents."""
+    buffer = work[W_BUFFER]
+    work[buffer] = a
+    work[buffer + 1] = b
+    return intern(pool, table, count, kind, work, buffer, 2)
+
+
+@jit
+def term3(pool, table, count, work, kind, a, b, c):
+    """Intern a term with three contents."""
+    buffer = work[W_BUFFER]
+    work[buffer] = a
+    work[buffer + 1] = b
+    work[buffer + 2] = c
+    return intern(pool, table, count, kind, work, buffer, 3)
+
+
+@jit
+def union(pool, table, count, work, a, b):
+    """The SET with the elements of both."""
+    if a == b:
+        return a
+    na = int(pool[a]) >> 5
+    nb = int(pool[b]) >> 5
+    if na + nb > work[W_BUFFER_SIZE]:
+        count[TOO_COMPLEX] = 1
+        return a
+    count[WORK] += na + nb
+    buffer = work[W_BUFFER]
+    i = j = n = 0
+    while i < na or j < nb:
+        if j >= nb or (i < na and pool[a + 3 + i] <= pool[b + 3 + j]):
+            value = pool[a + 3 + i]
+            if j < nb and pool[b + 3 + j] == value:
+                j += 1
+            i += 1
+        else:
+            value = pool[b + 3 + j]
+            j += 1
+        work[buffer + n] = value
+        n += 1
+    if n == na:
+        return a
+    if n == nb:
+        return b
+    return intern(pool, table, count, SET, work, buffer, n)
+
+
+@jit
+def zone_of(auto, site, value):
+    """Zone of a count: exact within one token's reach of a bound, else far below or far inside."""
+    if value < 0:
+        return value
+    loop = auto[auto[SITE_LOOP] + site]
+    least = auto[auto[LOOP_MIN] + loop]
+    most = auto[auto[LOOP_MAX] + loop]
+    reach = auto[auto[LOOP_ZONE] + loop]
+    if value < least:
+        if least - value > reach:
+            return FAR_BELOW
+        return value
+    if most < 0 or most - value > reach:
+        return FAR_INSIDE
+    return value
+
+
+@jit
+def frame_label(auto, pool, frame):
+    """The zone under which a question sees a frame."""
+    target = pool[frame + 3]
+    if target >= auto[N_STATES]:
+        return zone_of(auto, target - auto[N_STATES], pool[frame + 4])
+    return 0
+
+
+@jit
+def reveal(auto, pool, table, count, work, stacks):
+    """REVEAL of a SET without holes: its labels and, per label, the united parents."""
+    known = int(pool[stacks + 1])
+    if known >= 0:
+        return known
+    n = int(pool[stacks]) >> 5
+    # the labels found so far lie behind the part of the buffer that union() uses
+    base = int(work[W_PATH])
+    bottom = 0
+    found = 0
+    for i in range(n):
+        element = int(pool[stacks + 3 + i])
+        if pool[element] & 31 == BOTTOM:
+            bottom = 1
+            continue
+        target = int(pool[element + 3])
+        zone = int(frame_label(auto, pool, element))
+        parents = int(pool[element + 5])
+        k = 0
+        while k < found and not (work[base + 3 * k] == target and work[base + 3 * k + 1] == zone):
+            k += 1
+        if k < found:
+            work[base + 3 * k + 2] = union(
+                pool, table, count, work, int(work[base + 3 * k + 2]), parents
+            )
+        elif found >= MAX_ASKED:
+            count[TOO_COMPLEX] = 1
+            return 0
+        else:
+            k = found
+            found += 1
+            while k > 0 and (
+                work[base + 3 * k - 3] > target
+                or (work[base + 3 * k - 3] == target and work[base + 3 * k - 2] > zone)
+            ):
+                work[base + 3 * k] = work[base + 3 * k - 3]
+                work[base + 3 * k + 1] = work[base + 3 * k - 2]
+                work[base + 3 * k + 2] = work[base + 3 * k - 1]
+                k -= 1
+            work[base + 3 * k] = target
+            work[base + 3 * k + 1] = zone
+            work[base + 3 * k + 2] = parents
+    buffer = work[W_BUFFER]
+    work[buffer] = bottom
+    for k in range(found):
+        work[buffer + 1 + 2 * k] = work[base + 3 * k]
+        work[buffer + 2 + 2 * k] = work[base + 3 * k + 1]
+    labels = intern(pool, table, count, LABELS, work, buffer, 2 * found + 1)
+    work[buffer] = labels
+    for k in range(found):
+        work[buffer + 1 + k] = work[base + 3 * k + 2]
+    result = intern(pool, table, count, REVEAL, work, buffer, found + 1)
+    if count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
+        pool[stacks + 1] = result
+    return result
+
+
+@jit
+def add_thread(pool, table, count, work, n, state, stacks):
+    """Add a thread to the closure under way, uniting stacks of equal states; returns the new size."""
+    mark = work[W_MARK] + state
+    k = int(work[mark]) - 1
+    if k < 0:
+        k = n
+        n += 1
+        work[mark] = k + 1
+        work[work[W_STATE] + k] = state
+        work[work[W_SET] + k] = stacks
+    else:
+        old = int(work[work[W_SET] + k])
+        both = union(pool, table, count, work, old, stacks)
+        if both == old:
+            return n
+        work[work[W_SET] + k] = both
+    if work[work[W_QUEUED] + k] == 0:
+        work[work[W_QUEUED] + k] = 1
+        work[work[W_STACK]] += 1
+        work[work[W_STACK] + work[work[W_STACK]]] = k
+    return n
+
+
+@jit
+def add_result(pool, table, count, work, n, state, stacks):
+    """Add a thread to the result under way; returns the new size."""
+    mark = work[R_MARK] + state
+    k = int(work[mark]) - 1
+    if k < 0:
+        work[mark] = n + 1
+        work[work[R_STATE] + n] = state
+        work[work[R_SET] + n] = stacks
+        return n + 1
+    work[work[R_SET] + k] = union(pool, table, count, work, int(work[work[R_SET] + k]), stacks)
+    return n
+
+
+@jit
+def pop_frame(auto, pool, table, count, work, n, frame, exact):
+    """Add the threads that go on behind a completed frame; returns the new size of the closure."""
+    target = int(pool[frame + 3])
+    value = int(pool[frame + 4])
+    parents = int(pool[frame + 5])
+    n_states = int(auto[N_STATES])
+    if target < n_states:
+        return add_thread(pool, table, count, work, n, target, parents)
+    site = target - n_states
+    loop = auto[auto[SITE_LOOP] + site]
+    least = int(auto[auto[LOOP_MIN] + loop])
+    most = int(auto[auto[LOOP_MAX] + loop])
+    can_loop = can_leave = True
+    if value == FAR_BELOW:
+        can_leave = False
+    elif value >= 0:
+        value += 1
+        can_loop = most < 0 or value < most
+        can_leave = value >= least
+        if most < 0 and value > least:
+            value = least
+        if not exact:
+            value = int(zone_of(auto, site, value))
+    if can_loop:
+        again = term3(pool, table, count, work, FRAME, target, value, parents)
+        stacks = term1(pool, table, count, work, SET, again)
+        n = add_thread(pool, table, count, work, n, int(auto[auto[LOOP_STATE] + loop]), stacks)
+    if can_leave:
+        n = add_thread(pool, table, count, work, n, int(auto[auto[SITE_RETURN] + site]), parents)
+    return n
+
+
+@jit
+def begin_closure(pool, table, count, work, shape, bases):
+    """Start a closure with the threads of a configuration; returns its size."""
+    work[work[W_STACK]] = 0
+    n = 0
+    items = int(pool[shape]) >> 5
+    for i in range(0, items, 2):
+        state = int(pool[shape + 3 + i])
+        stacks = int(pool[bases + 3 + pool[shape + 4 + i]])
+        n = add_thread(pool, table, count, work, n, state, stacks)
+    return n
+
+
+@jit
+def end_closure(work, n):
+    """Clear the marks of a closure."""
+    for k in range(n):
+        work[work[W_MARK] + work[work[W_STATE] + k]] = 0
+        work[work[W_QUEUED] + k] = 0
+
+
+@jit
+def next_thread(work):
+    """Number of a thread whose closure is due, or -1."""
+    top = int(work[work[W_STACK]])
+    if top == 0:
+        return -1
+    k = int(work[work[W_STACK] + top])
+    work[work[W_STACK]] = top - 1
+    work[work[W_QUEUED] + k] = 0
+    return k
+
+
+@jit
+def step(auto, pool, table, count, work, shape, bases, cls, exact):
+    """One byte class: the threads that live after it, in ``work``.
+
+    Returns their number (0: dead) or ASK - hole. Nothing is remembered here.
+    """
+    count[STEPS] += 1
+    count[WORK] = 0
+    byte = auto[auto[BYTE_OF] + cls]
+    word = cls >> 5
+    bit = cls & 31
+    ask = 0
+    n = begin_closure(pool, table, count, work, shape, bases)
+    while ask == 0:
+        k = next_thread(work)
+        if k < 0:
+            break
+        state = int(work[work[W_STATE] + k])
+        stacks = int(work[work[W_SET] + k])
+        count[WORK] += 1
+        if count[WORK] > count[WORK_LIMIT]:
+            count[TOO_COMPLEX] = 1
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            break
+        for c in range(auto[auto[CALL_START] + state], auto[auto[CALL_START] + state + 1]):
+            entry = int(auto[auto[CALL_ENTRY] + c])
+            first = auto[auto[ENTRY_FIRST] + entry * auto[FIRST_WORDS] + word]
+            if (first >> bit) & 1 == 0:
+                continue
+            frame = term3(
+                pool, table, count, work, FRAME, int(auto[auto[CALL_RETURN] + c]), 0, stacks
+            )
+            pushed = term1(pool, table, count, work, SET, frame)
+            n = add_thread(
+                pool, table, count, work, n, int(auto[auto[ENTRY_STATE] + entry]), pushed
+            )
+        if auto[auto[FINAL] + state] != 0:
+            for i in range(int(pool[stacks]) >> 5):
+                element = int(pool[stacks + 3 + i])
+                kind = pool[element] & 31
+                count[WORK] += 1
+                if kind == HOLE:
+                    ask = ASK - element
+                    break
+                if kind == FRAME:
+                    n = pop_frame(auto, pool, table, count, work, n, element, exact)
+    m = 0
+    if ask == 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
+        for k in range(n):
+            state = int(work[work[W_STATE] + k])
+            for e in range(auto[auto[EDGE_START] + state], auto[auto[EDGE_START] + state + 1]):
+                if auto[auto[EDGE_LO] + e] > byte:
+                    break
+                if byte <= auto[auto[EDGE_HI] + e]:
+                    m = add_result(
+                        pool,
+                        table,
+                        count,
+                        work,
+                        m,
+                        int(auto[auto[EDGE_TARGET] + e]),
+                        int(work[work[W_SET] + k]),
+                    )
+        for k in range(m):
+            work[work[R_MARK] + work[work[R_STATE] + k]] = 0
+    end_closure(work, n)
+    if ask != 0:
+        return ask
+    return m
+
+
+@jit
+def shape_and_bases(pool, table, count, work, m):
+    """Intern the threads that step() left: SHAPE and BASES, holes numbered by first use."""
+    states = work[R_STATE]
+    sets = work[R_SET]
+    for i in range(1, m):
+        state = work[states + i]
+        stacks = work[sets + i]
+        k = i
+        while k > 0 and work[states + k - 1] > state:
+            work[states + k] = work[states + k - 1]
+            work[sets + k] = work[sets + k - 1]
+            k -= 1
+        work[states + k] = state
+        work[sets + k] = stacks
+    buffer = work[W_BUFFER]
+    holes = work[R_MARK]  # all zero outside step(); used as scratch and cleared below
+    h = 0
+    for i in range(m):
+        stacks = work[sets + i]
+        k = 0
+        while k < h and work[holes + k] != stacks:
+            k += 1
+        if k == h:
+            work[holes + h] = stacks
+            h += 1
+        work[buffer + 2 * i] = work[states + i]
+        work[buffer + 2 * i + 1] = k
+    shape = intern(pool, table, count, SHAPE, work, buffer, 2 * m)
+    for k in range(h):
+        work[buffer + k] = work[holes + k]
+        work[holes + k] = 0
+    bases = intern(pool, table, count, BASES, work, buffer, h)
+    return shape, bases
+
+
+@jit
+def row_of(auto, pool, table, count, trans, work, shape, bases):
+    """Row of a configuration over holes, made when it is new."""
+    config = term2(pool, table, count, work, CONFIG, shape, bases)
+    if count[OVERFLOW] != 0:
+        return 0
+    row = int(pool[config + 1])
+    if row >= 0:
+        return row
+    row = int(count[ROWS])
+    stride = int(auto[STRIDE])
+    if (row + 1) * stride > trans.size:
+        count[OVERFLOW] = 1
+        return 0
+    count[ROWS] = row + 1
+    pool[config + 1] = row
+    trans[row * stride] = config
+    for i in range(row * stride + 1, (row + 1) * stride):
+        trans[i] = UNKNOWN
+    return row
+
+
+@jit
+def plain_row(auto, pool, table, count, trans, work, shape):
+    """Row of a shape over holes 0, 1, ..."""
+    row = int(pool[shape + 1])
+    if row >= 0:
+        return row
+    top = 0
+    for i in range(1, int(pool[shape]) >> 5, 2):
+        top = max(top, int(pool[shape + 3 + i]))
+    # the sets go behind the buffer that the terms use
+    path = work[W_PATH]
+    if top + 1 > 3 * MAX_ASKED:
+        count[TOO_COMPLEX] = 1
+        return 0
+    for h in range(top + 1):
+        hole = term3(pool, table, count, work, HOLE, -1, h, 0)
+        work[path + h] = term1(pool, table, count, work, SET, hole)
+    bases = intern(pool, table, count, BASES, work, path, top + 1)
+    row = row_of(auto, pool, table, count, trans, work, shape, bases)
+    if count[OVERFLOW] == 0:
+        pool[shape + 1] = row
+    return row
+
+
+@jit
+def next_row(auto, pool, table, count, trans, work, row, cls):
+    """Transition of a row: a row, DEAD or ASK - hole; computed when unknown. Check OVERFLOW after it."""
+    stride = int(auto[STRIDE])
+    known = int(trans[row * stride + 1 + cls])
+    if known != UNKNOWN:
+        return known
+    config = int(trans[row * stride])
+    m = step(
+        auto, pool, table, count, work, int(pool[config + 3]), int(pool[config + 4]), cls, False
+    )
+    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+        return DEAD
+    result = m
+    if m == 0:
+        result = DEAD
+    elif m > 0:
+        shape, bases = shape_and_bases(pool, table, count, work, m)
+        if count[OVERFLOW] != 0:
+            return DEAD
+        result = row_of(auto, pool, table, count, trans, work, shape, bases)
+        if count[OVERFLOW] != 0:
+            return DEAD
+    trans[row * stride + 1 + cls] = result
+    return result
+
+
+@jit
+def stacks_at(auto, pool, table, count, work, hole, bases):
+    """The concrete SET that a hole stands for above the given BASES."""
+    path = int(work[W_DEPTH])
+    n = 0
+    while pool[hole + 3] >= 0:
+        work[path + n] = hole
+        n += 1
+        hole = int(pool[hole + 3])
+    stacks = int(pool[bases + 3 + pool[hole + 4]])
+    while n > 0:
+        n -= 1
+        below = int(work[path + n])
+        seen = reveal(auto, pool, table, count, work, stacks)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return stacks
+        labels = int(pool[seen + 3])
+        k = 0
+        while not (
+            pool[labels + 4 + 2 * k] == pool[below + 4]
+            and pool[labels + 5 + 2 * k] == pool[below + 5]
+        ):
+            k += 1
+        stacks = int(pool[seen + 4 + k])
+    return stacks
+
+
+@jit
+def answer(auto, pool, table, count, work, hole, bases):
+    """LABELS at a hole, recorded among the questions of this walk."""
+    asked = work[W_ASKED]
+    for k in range(count[N_ASKED]):
+        if work[asked + 2 * k] == hole:
+            return int(work[asked + 2 * k + 1])
+    stacks = stacks_at(auto, pool, table, count, work, hole, bases)
+    seen = reveal(auto, pool, table, count, work, stacks)
+    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+        return 0
+    if count[N_ASKED] >= MAX_ASKED:
+        count[TOO_COMPLEX] = 1
+        return 0
+    labels = int(pool[seen + 3])
+    k = int(count[N_ASKED])
+    work[asked + 2 * k] = hole
+    work[asked + 2 * k + 1] = labels
+    count[N_ASKED] = k + 1
+    return labels
+
+
+@jit
+def substitute(auto, pool, table, count, trans, work, row, hole, labels):
+    """The row in which a hole on top of threads is replaced by the frames that the labels name."""
+    memo = term3(pool, table, count, work, SUBST, row, hole, labels)
+    if count[OVERFLOW] != 0:
+        return 0
+    if pool[memo + 1] >= 0:
+        return int(pool[memo + 1])
+    buffer = work[W_BUFFER]
+    work[buffer] = 0
+    frames = 0
+    first = True
+    if pool[labels + 3] != 0:
+        bottom = intern(pool, table, count, BOTTOM, work, buffer, 0)
+        frames = term1(pool, table, count, work, SET, bottom)
+        first = False
+    for k in range(1, int(pool[labels]) >> 5, 2):
+        target = int(pool[labels + 3 + k])
+        zone = int(pool[labels + 4 + k])
+        below = term3(pool, table, count, work, HOLE, hole, target, zone)
+        parents = term1(pool, table, count, work, SET, below)
+        frame = term3(pool, table, count, work, FRAME, target, zone, parents)
+        one = term1(pool, table, count, work, SET, frame)
+        frames = one if first else union(pool, table, count, work, frames, one)
+        first = False
+    config = int(trans[row * auto[STRIDE]])
+    shape = int(pool[config + 3])
+    bases = int(pool[config + 4])
+    m = 0
+    for i in range(0, int(pool[shape]) >> 5, 2):
+        stacks = int(pool[bases + 3 + pool[shape + 4 + i]])
+        has = False
+        n = int(pool[stacks]) >> 5
+        for j in range(n):
+            if pool[stacks + 3 + j] == hole:
+                has = True
+        if has:
+            rest = 0
+            buffer = work[W_BUFFER]
+            for j in range(n):
+                if pool[stacks + 3 + j] != hole:
+                    work[buffer + rest] = pool[stacks + 3 + j]
+                    rest += 1
+            if rest == 0:
+                stacks = frames
+            else:
+                others = intern(pool, table, count, SET, work, buffer, rest)
+                stacks = union(pool, table, count, work, others, frames)
+        work[work[R_STATE] + m] = pool[shape + 3 + i]
+        work[work[R_SET] + m] = stacks
+        m += 1
+    if count[OVERFLOW] != 0:
+        return 0
+    new_shape, new_bases = shape_and_bases(pool, table, count, work, m)
+    if count[OVERFLOW] != 0:
+        return 0
+    result = row_of(auto, pool, table, count, trans, work, new_shape, new_bases)
+    if count[OVERFLOW] == 0:
+        pool[memo + 1] = result
+    return result
+
+
+@jit
+def accepts(auto, pool, table, count, work, shape, bases, exact):
+    """Whether a configuration may end here: 1, 0 or ASK - hole."""
+    ask = 0
+    yes = 0
+    count[WORK] = 0
+    n = begin_closure(pool, table, count, work, shape, bases)
+    while ask == 0 and yes == 0:
+        k = next_thread(work)
+        if k < 0:
+            break
+        count[WORK] += 1
+        if count[WORK] > count[WORK_LIMIT]:
+            count[TOO_COMPLEX] = 1
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            break
+        state = int(work[work[W_STATE] + k])
+        if auto[auto[FINAL] + state] == 0:
+            continue
+        stacks = int(work[work[W_SET] + k])
+        for i in range(int(pool[stacks]) >> 5):
+            element = int(pool[stacks + 3 + i])
+            kind = pool[element] & 31
+            if kind == BOTTOM:
+                yes = 1
+                break
+            if kind == HOLE:
+                ask = ASK - element
+            elif kind == FRAME:
+                n = pop_frame(auto, pool, table, count, work, n, element, exact)
+    end_closure(work, n)
+    if yes:
+        return 1
+    return ask
+
+
+@jit
+def row_accepts(auto, pool, table, count, trans, work, row):
+    """:func:`accepts` of a row, remembered with its configuration."""
+    config = int(trans[row * auto[STRIDE]])
+    known = int(pool[config + 2])
+    if known != -1:
+        return known
+    known = accepts(
+        auto, pool, table, count, work, int(pool[config + 3]), int(pool[config + 4]), False
+    )
+    if count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
+        pool[config + 2] = known
+    return known
+
+
+@jit
+def lookup(auto, pool, table, count, work, rows_at, rows, shape, bases, out):
+    """Copy the stored mask of a sequence's situation to ``out``; MISS when there is none yet."""
+    node = int(pool[shape + 2])
+    while node >= 0:
+        row = int(pool[node + 2])
+        if row >= 0:
+            start = rows_at[row]
+            n = rows_at[row + 1] - start
+            if n == out.size:
+                for i in range(n):
+                    out[i] = rows[start + i]
+            else:
+                for i in range(out.size):
+                    out[i] = 0
+                for i in range(start, start + n):
+                    token = rows[i]
+                    out[token >> 5] |= 1 << (token & 31)
+            count[HITS] += 1
+            return 0
+        hole = int(pool[node + 1])
+        if hole < 0:
+            return MISS
+        stacks = stacks_at(auto, pool, table, count, work, hole, bases)
+        seen = reveal(auto, pool, table, count, work, stacks)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return MISS
+        node = find2(pool, table, NODE, node, int(pool[seen + 3]))
+    return MISS
+
+
+@jit
+def store(pool, table, count, work, shape, row):
+    """Put a mask row into the tree of a shape, under the questions asked."""
+    node = int(pool[shape + 2])
+    if node < 0:
+        node = term2(pool, table, count, work, NODE, shape, -1)
+        if count[OVERFLOW] != 0:
+            return
+        pool[shape + 2] = node
+    asked = work[W_ASKED]
+    for k in range(count[N_ASKED]):
+        pool[node + 1] = work[asked + 2 * k]
+        node = term2(pool, table, count, work, NODE, node, int(work[asked + 2 * k + 1]))
+        if count[OVERFLOW] != 0:
+            return
+    pool[node + 2] = row
+
+
+@jit
+def known_questions(auto, pool, table, count, work, shape, bases):
+    """Ask again what stored masks of the shape asked, so that the tree keeps one order of questions."""
+    count[N_ASKED] = 0
+    node = int(pool[shape + 2])
+    while node >= 0:
+        hole = int(pool[node + 1])
+        if hole < 0:
+            return
+        labels = answer(auto, pool, table, count, work, hole, bases)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return
+        node = find2(pool, table, NODE, node, labels)
+
+
+@jit
+def settle(auto, pool, table, count, trans, work, row, cls, bases):
+    """Answer what a transition asks until it does not: the refined row. Check the flags after it."""
+    while True:
+        following = next_row(auto, pool, table, count, trans, work, row, cls)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0 or following > ASK:
+            return row
+        hole = ASK - following
+        labels = answer(auto, pool, table, count, work, hole, bases)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return row
+        row = substitute(auto, pool, table, count, trans, work, row, hole, labels)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return row
+
+
+@jit
+def begin_walk(auto, pool, table, count, trans, work, shape, bases):
+    """Prepare a mask walk: the row to start from, with all that its first bytes ask answered.
+
+    Returns ``2 * row + accepting``, FULL or COMPLEX.
+    """
+    known_questions(auto, pool, table, count, work, shape, bases)
+    row = plain_row(auto, pool, table, count, trans, work, shape)
+    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+        return FULL if count[OVERFLOW] != 0 else COMPLEX
+    cls = 0
+    while cls < auto[N_CLASSES]:
+        refined = settle(auto, pool, table, count, trans, work, row, cls, bases)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return FULL if count[OVERFLOW] != 0 else COMPLEX
+        cls = 0 if refined != row else cls + 1
+        row = refined
+    ending = row
+    while True:
+        yes = row_accepts(auto, pool, table, count, trans, work, ending)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return FULL if count[OVERFLOW] != 0 else COMPLEX
+        if yes > ASK:
+            break
+        labels = answer(auto, pool, table, count, work, ASK - yes, bases)
+        if count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
+            ending = substitute(auto, pool, table, count, trans, work, ending, ASK - yes, labels)
+    return 2 * row + yes
+
+
+@jit
+def loops_in(auto, pool, table, count, trans, work, row, out):
+    """The bytes that lead a row to itself, as eight int32 words in ``out``."""
+    for i in range(8):
+        out[i] = 0
+    for byte in range(256):
+        if (
+            next_row(auto, pool, table, count, trans, work, row, int(auto[auto[CLASS_OF] + byte]))
+            == row
+        ):
+            out[byte >> 5] |= 1 << (byte & 31)
+
+
+@jit
+def tail_returns(auto, pool, table, count, trans, work, row, home, left, low, high):
+    """Whether all continuation bytes lead, after ``left`` of them, from a row back to ``home``."""
+    if row < 0:
+        return False
+    if left == 0:
+        return row == home
+    previous = -1
+    for byte in range(low, high + 1):
+        cls = int(auto[auto[CLASS_OF] + byte])
+        following = next_row(auto, pool, table, count, trans, work, row, cls)
+        if following == previous:
+            continue
+        previous = following
+        if following < 0:
+            return False
+        if left == 1:
+            if following != home:
+                return False
+        else:
+            inner = -1
+            for second in range(0x80, 0xC0):
+                deeper = next_row(
+                    auto,
+                    pool,
+                    table,
+                    count,
+                    trans,
+                    work,
+                    following,
+                    int(auto[auto[CLASS_OF] + second]),
+                )
+                if deeper == inner:
+                    continue
+                inner = deeper
+                if deeper < 0:
+                    return False
+                if left == 2:
+                    if deeper != home:
+                        return False
+                else:
+                    for third in range(0x80, 0xC0):
+                        if (
+                            next_row(
+                                auto,
+                                pool,
+                                table,
+                                count,
+                                trans,
+                                work,
+                                deeper,
+                                int(auto[auto[CLASS_OF] + third]),
+                            )
+                            != home
+                        ):
+                            return False
+    return True
+
+
+@jit
+def utf8_loops(auto, pool, table, count, trans, work, row):
+    """Whether every character beyond ASCII, spelled in UTF-8, leads a row to itself."""
+    for lead in range(0xC2, 0xF5):
+        left = 1 if lead < 0xE0 else 2 if lead < 0xF0 else 3
+        low = 0x80
+        high = 0xBF
+        if lead == 0xE0:
+            low = 0xA0
+        elif lead == 0xED:
+            high = 0x9F
+        elif lead == 0xF0:
+            low = 0x90
+        elif lead == 0xF4:
+            high = 0x8F
+        first = next_row(
+            auto, pool, table, count, trans, work, row, int(auto[auto[CLASS_OF] + lead])
+        )
+        if not tail_returns(auto, pool, table, count, trans, work, first, row, left, low, high):
+            return False
+    return True
+
+
+@jit
+def walk(auto, pool, table, count, trans, work, bytes_, depths, skips, tokens, row, bases, out):
+    """Set the bits of the tokens of a trie that a sequence may take next.
+
+    ``out`` is not cleared. Returns 0, FULL or COMPLEX; on FULL grow the arena and start again.
+    """
+    stride = int(auto[STRIDE])
+    class_of = int(auto[CLASS_OF])
+    rows = int(work[W_DEPTH]) + MAX_ASKED
+    work[rows] = row
+    n = bytes_.size
+    i = 0
+    visited = 0
+    while i < n:
+        visited += 1
+        depth = rows + int(depths[i])
+        current = int(work[depth])
+        cls = int(auto[class_of + bytes_[i]])
+        following = int(trans[current * stride + 1 + cls])
+        if following <= UNKNOWN:
+            current = settle(auto, pool, table, count, trans, work, current, cls, bases)
+            if count[OVERFLOW] != 0:
+                return FULL
+            if count[TOO_COMPLEX] != 0:
+                return COMPLEX
+            work[depth] = current
+            following = int(trans[current * stride + 1 + cls])
+        if following < 0:
+            i = int(skips[i])
+            continue
+        token = int(tokens[i])
+        if token >= 0:
+            out[token >> 5] |= 1 << (token & 31)
+        work[depth + 1] = following
+        i += 1
+    count[WALKED] += visited
+    return 0
+
+
+@jit
+def advance(auto, pool, table, count, trans, work, data, start, stop, shape, bases):
+    """Feed bytes to a sequence: ``(shape, bases)`` after them, or ``(REFUSED | FULL | COMPLEX, position)``."""
+    stride = int(auto[STRIDE])
+    for i in range(start, stop):
+        cls = int(auto[auto[CLASS_OF] + data[i]])
+        row = int(pool[shape + 1])
+        if row < 0:
+            row = plain_row(auto, pool, table, count, trans, work, shape)
+            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                return (FULL if count[OVERFLOW] != 0 else COMPLEX), i
+        following = next_row(auto, pool, table, count, trans, work, row, cls)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return (FULL if count[OVERFLOW] != 0 else COMPLEX), i
+        if following == DEAD:
+            return REFUSED, i
+        if following >= 0:
+            after = int(trans[following * stride])
+            before = int(trans[row * stride])
+            if pool[after + 4] == pool[before + 4]:
+                shape = int(pool[after + 3])
+                continue
+        m = step(auto, pool, table, count, work, shape, bases, cls, True)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return (FULL if count[OVERFLOW] != 0 else COMPLEX), i
+        if m == 0:
+            return REFUSED, i
+        shape, bases = shape_and_bases(pool, table, count, work, m)
+        if count[OVERFLOW] != 0:
+            return FULL, i
+    return shape, bases
+
+
+@jit
+def slice_trie(bytes_, depths, skips, tokens, loops, utf8, states, inside, keep):
+    """Part a trie for a slice: tokens that stay inside its characters, and the nodes of all others.
+
+    ``loops`` holds the single bytes as eight words; with ``utf8`` every character beyond ASCII belongs
+    too. ``states`` is scratch (depth + 2), ``inside`` mask words to set, ``keep`` a flag a node to set.
+    A character cut off by the token's end is inside. States: 0 between characters, else
+    64 * (bytes missing after the next) + kind of the next byte, -1 outside.
+    """
+    n = bytes_.size
+    states[0] = 0
+    path = states.size // 2
+    for i in range(n):
+        depth = int(depths[i])
+        byte = int(bytes_[i])
+        state = int(states[depth])
+        after = -1
+        if state == 0:
+            if (loops[byte >> 5] >> (byte & 31)) & 1:
+                after = 0
+            elif utf8 and 0xC2 <= byte <= 0xF4:
+                left = 0 if byte < 0xE0 else 1 if byte < 0xF0 else 2
+                kind = 1
+                if byte == 0xE0:
+                    kind = 2
+                elif byte == 0xED:
+                    kind = 3
+                elif byte == 0xF0:
+                    kind = 4
+                elif byte == 0xF4:
+                    kind = 5
+                after = 64 * left + kind
+        elif state > 0:
+            kind = state & 63
+            low = 0xA0 if kind == 2 else 0x90 if kind == 4 else 0x80
+            high = 0x9F if kind == 3 else 0x8F if kind == 5 else 0xBF
+            if low <= byte <= high:
+                left = state >> 6
+                after = 0 if left == 0 else 64 * (left - 1) + 1
+        states[depth + 1] = after
+        states[path + depth] = i
+        token = int(tokens[i])
+        if token >= 0:
+            if after >= 0:
+                inside[token >> 5] |= 1 << (token & 31)
+            else:
+                for d in range(depth, -1, -1):
+                    node = states[path + d]
+                    if keep[node]:
+                        break
+                    keep[node] = True
+
+
+@jit
+def pack_row(words, rows, at, limit):
+    """Append a mask to the row store, as token ids when that is shorter; returns its end or FULL."""
+    n = words.size
+    bits = 0
+    for i in range(n):
+        word = int(words[i]) & 0xFFFFFFFF
+        while word:
+            word &= word - 1
+            bits += 1
+        if bits >= n:
+            break
+    size = n if bits >= n else bits
+    if at + size > limit:
+        return FULL
+    if bits >= n:
+        for i in range(n):
+            rows[at + i] = words[i]
+        return at + n
+    for i in range(n):
+        word = int(words[i]) & 0xFFFFFFFF
+        if word:
+            for bit in range(32):
+                if (word >> bit) & 1:
+                    rows[at] = 32 * i + bit
+                    at += 1
+    return at
+
+
+@jit
+def forget_rows(pool, count):
+    """Clear the mask rows of all mask trees."""
+    term = 3
+    used = int(count[USED])
+    while term < used:
+        head = int(pool[term])
+        if head & 31 == NODE:
+            pool[term + 2] = -1
+        term += (head >> 5) + 3
+
+
+@jit
+def compact(pool, count, new_pool, new_table, new_count, roots, moved):
+    """Copy what sequences are made of (the terms under ``roots``) to a new arena, renumbered.
+
+    ``roots`` is rewritten in place; ``moved`` is scratch as long as the pool, filled with -1.
+    Rows, masks and their trees stay behind: they are rebuilt when they are needed.
+    """
+    used = int(count[USED])
+    for i in range(roots.size):
+        moved[roots[i]] = 0
+    # contents have lower ids than what holds them: one pass down marks, one pass up copies
+    ends = 0
+    term = 3
+    while term < used:
+        moved[term + 1] = ends
+        ends = term
+        term += (int(pool[term]) >> 5) + 3
+    term = ends
+    while term > 0:
+        if moved[term] == 0:
+            kind = pool[term] & 31
+            n = int(pool[term]) >> 5
+            if kind == FRAME:
+                moved[pool[term + 5]] = 0
+            elif kind == SET or kind == BASES:
+                for i in range(n):
+                    moved[pool[term + 3 + i]] = 0
+        term = int(moved[term + 1])
+    term = 3
+    while term < used:
+        n = int(pool[term]) >> 5
+        if moved[term] == 0:
+            kind = pool[term] & 31
+            if kind == FRAME:
+                pool[term + 5] = moved[pool[term + 5]]
+            elif kind == SET or kind == BASES:
+                for i in range(n):
+                    pool[term + 3 + i] = moved[pool[term + 3 + i]]
+            moved[term] = intern(new_pool, new_table, new_count, kind, pool, term + 3, n)
+        term += n + 3
+    for i in range(roots.size):
+        roots[i] = moved[roots[i]]

@@ -1,0 +1,359 @@
+"""The matcher: one sequence's position in a grammar and its history.
+
+Read ``compile.py`` for how one is made, ``engine.py`` for what it asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.engine.engine import Engine
+from workbench.engine.history import History
+from workbench.errors import VocabularyError
+from workbench.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from workbench.engine.compile import CompiledGrammar
+
+__all__ = ["Explanation", "FrameView", "Matcher", "StackView", "empty_mask"]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a token may or may not come next.
+
+    ``consumed`` of its bytes live; ``expected`` are the bytes that may stand where it dies (or, when it
+    is allowed, after it).
+    """
+
+    token_id: int
+    token_bytes: bytes
+    allowed: bool
+    consumed: int
+    reason: str
+    expected: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class FrameView:
+    """A stack entry: where parsing goes on when the current part ends; ``count`` for counted repeats."""
+
+    return_state: int
+    rules: tuple[str, ...]
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StackView:
+    """One live thread: its state and its stack, top first."""
+
+    state: int
+    rules: tuple[str, ...]
+    frames: tuple[FrameView, ...]
+
+
+def empty_mask(vocabulary: Vocabulary, batch: int | None = None) -> NDArray[np.int32]:
+    """An all-zero mask: int32 words, bit ``id % 32`` of word ``id // 32`` for token ``id``.
+
+    Shape ``(words,)``, or ``(batch, words)``, with ``words = ceil(vocabulary.width / 32)``.
+    """
+    words = (vocabulary.width + 31) // 32
+    return np.zeros(words if batch is None else (batch, words), dtype=np.int32)
+
+
+class Matcher:
+    """One sequence under a grammar: which tokens may come next, and going on with one.
+
+    Not to be used by two threads at once; any number of matchers may share a compiled grammar.
+    """
+
+    __slots__ = (
+        "_engine",
+        "_history",
+        "_mask",
+        "_mask_words",
+        "_terminated",
+        "compiled",
+        "num_accepted",
+    )
+
+    def __init__(self, compiled: CompiledGrammar, max_rollback: int | None = None) -> None:
+        if max_rollback is not None and max_rollback < 0:
+            raise ValueError("max_rollback must not be negative")
+        self.compiled = compiled
+        #: tokens accepted so far, an end included
+        self.num_accepted = 0
+        self._engine: Engine = compiled.engine
+        self._terminated = False
+        self._mask: Any = None
+        self._mask_words: Any = None
+        with self._engine.lock:
+            self._history = History(self._engine.sequences, self._engine.start, max_rollback)
+
+    def __repr__(self) -> str:
+        state = "terminated" if self._terminated else "accepting" if self.is_accepting else "open"
+        return f"<Matcher after {self.num_accepted} tokens, {state}>"
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary of the masks."""
+        return self._engine.vocabulary
+
+    # -- masks ---------------------------------------------------------------------------------
+
+    def fill_mask(self, bitmask: Any, row: int = 0) -> None:
+        """Write the mask of the tokens that may come next.
+
+        ``bitmask`` is an int32 NumPy array or CPU torch tensor of shape ``(words,)`` or
+        ``(batch, words)``; row ``row`` is overwritten. Raises ``GrammarTooComplex`` (the row is left as it
+        was) and ``ValueError`` for a mask of another shape or type.
+        """
+        out = self._mask_words if bitmask is self._mask and row == 0 else self._target(bitmask, row)
+        if self._terminated:
+            out[:] = 0
+            return
+        self._engine.fill(self._history.top, out)
+
+    def _target(self, bitmask: Any, row: int) -> NDArray[np.uint32]:
+        """The row as uint32 words of the engine's width; what lies behind them is cleared."""
+        array = bitmask
+        if not isinstance(bitmask, np.ndarray):
+            if not hasattr(bitmask, "numpy"):
+                raise ValueError("a mask is an int32 NumPy array or a CPU torch tensor")
+            array = bitmask.numpy()
+        if array.dtype != np.int32 or array.ndim not in (1, 2):
+            raise ValueError(
+                f"a mask has int32 words in 1 or 2 dimensions, not {array.dtype} {array.shape}"
+            )
+        if array.ndim == 2:
+            array = array[row]
+        elif row:
+            raise ValueError(f"a mask of one row has no row {row}")
+        words = self._engine.words
+        if array.size < words or not array.flags.c_contiguous:
+            raise ValueError(
+                f"the mask needs {words} contiguous words a row, this one has {array.size}"
+            )
+        whole = array.view(np.uint32)
+        if array.size > words:
+            whole[words:] = 0
+            return whole[:words]
+        if row == 0 and isinstance(bitmask, np.ndarray):
+            self._mask, self._mask_words = bitmask, whole
+        return whole
+
+    def allowed_ids(self) -> NDArray[np.int64]:
+        """The ids that may come next, ascending."""
+        mask = empty_mask(self.vocabulary)
+        self.fill_mask(mask)
+        return np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little"))
+
+    # -- going on and back ---------------------------------------------------------------------
+
+    def accept(self, token_id: int) -> bool:
+        """Go on with a token. False, and nothing changes, when it may not come next."""
+        following = self._following(self._history.top, token_id)
+        if following is None:
+            return False
+        self._engine.push(self._history, following)
+        self._terminated = token_id in self.vocabulary.eos_ids
+        self.num_accepted += 1
+        return True
+
+    def _following(self, position: int, token_id: int) -> int | None:
+        """Position after a token, or None."""
+        vocabulary = self._engine.vocabulary
+        if not 0 <= token_id < vocabulary.width:
+            raise VocabularyError(f"token id {token_id} is not in 0..{vocabulary.width - 1}")
+        if self._terminated or token_id >= vocabulary.size:
+            return None
+        if token_id in vocabulary.special_ids or token_id in vocabulary.eos_ids:
+            if token_id in vocabulary.eos_ids and self._engine.accepts(position):
+                return position
+            return None
+        following = self._engine.advance_token(position, token_id)
+        return None if following < 0 else following
+
+    def accept_tokens(self, token_ids: Iterable[int]) -> int:
+        """Accept tokens until one is refused; returns how many were accepted."""
+        accepted = 0
+        for token_id in token_ids:
+            if not self.accept(token_id):
+                break
+            accepted += 1
+        return accepted
+
+    def validate(self, token_ids: Iterable[int]) -> int:
+        """How many of the tokens would be accepted, one after the other; nothing changes."""
+        probe = self.fork()
+        return probe.accept_tokens(token_ids)
+
+    def rollback(self, n: int = 1) -> None:
+        """Take back the last ``n`` tokens. Raises ``ValueError`` beyond what is kept."""
+        if n < 0 or n > self._history.length:
+            raise ValueError(f"cannot take back {n} tokens, {self._history.length} are kept")
+        if n:
+            self._history.pop(n)
+            self._terminated = False
+            self.num_accepted -= n
+
+    def reset(self) -> None:
+        """Go back to the start."""
+        fresh = Matcher(self.compiled, self._history._keep)
+        self._history = fresh._history
+        self._terminated = False
+        self.num_accepted = 0
+
+    def fork(self) -> Matcher:
+        """An independent matcher at the same position, with the same history; O(1)."""
+        other = object.__new__(Matcher)
+        other.compiled = self.compiled
+        other.num_accepted = self.num_accepted
+        other._engine = self._engine
+        other._terminated = self._terminated
+        other._mask = other._mask_words = None
+        with self._engine.lock:
+            other._history = self._history.fork()
+        return other
+
+    # -- where it stands -----------------------------------------------------------------------
+
+    @property
+    def is_accepting(self) -> bool:
+        """Whether the text so far is complete, so that an end may come."""
+        return not self._terminated and self._engine.accepts(self._history.top)
+
+    @property
+    def is_terminated(self) -> bool:
+        """Whether an end was accepted; then nothing may come."""
+        return self._terminated
+
+    @property
+    def max_rollback(self) -> int:
+        """How many tokens can be taken back now."""
+        return self._history.length
+
+    def allowed_bytes(self) -> frozenset[int]:
+        """The bytes that may come next, whatever tokens spell them."""
+        return frozenset() if self._terminated else self._bytes_after(self._history.top)
+
+    def _bytes_after(self, position: int) -> frozenset[int]:
+        one = np.zeros(1, dtype=np.uint8)
+        live: dict[int, bool] = {}
+        classes = self._engine.automaton.byte_class.tolist()
+        for byte, cls in enumerate(classes):
+            if cls not in live:
+                one[0] = byte
+                live[cls] = self._engine.advance_bytes(position, one, 0, 1) >= 0
+        return frozenset(byte for byte, cls in enumerate(classes) if live[cls])
+
+    def forced_bytes(self, limit: int = 65_536) -> bytes:
+        """The bytes that must come next: as long as there is one choice and no end; at most ``limit``."""
+        out = bytearray()
+        if self._terminated:
+            return b""
+        position = self._history.top
+        while len(out) < limit and not self._engine.accepts(position):
+            choices = self._bytes_after(position)
+            if len(choices) != 1:
+                break
+            out += bytes(choices)
+            position = self._engine.advance_bytes(
+                position, np.array(list(choices), dtype=np.uint8), 0, 1
+            )
+        return bytes(out)
+
+    def forced_tokens(self, limit: int = 4096) -> list[int]:
+        """The tokens that must come next: as long as the mask has one bit; at most ``limit``."""
+        probe = self.fork()
+        out: list[int] = []
+        while len(out) < limit and not probe.is_terminated:
+            allowed = probe.allowed_ids()
+            if len(allowed) != 1:
+                break
+            out.append(int(allowed[0]))
+            probe.accept(out[-1])
+        return out
+
+    def finish_distance(self) -> int | None:
+        """Least number of bytes that complete the text; 0 when it is complete, None after an end."""
+        return None if self._terminated else self._engine.distance(self._history.top)
+
+    def live_states(self) -> tuple[int, ...]:
+        """The automaton states of the live threads, ascending."""
+        return self._engine.states(self._history.top)
+
+    def explain(self, token_id: int) -> Explanation:
+        """Say why a token may or may not come next, byte by byte."""
+        vocabulary = self.vocabulary
+        data = vocabulary.token_bytes(token_id) if token_id < vocabulary.size else b""
+        allowed = self._following(self._history.top, token_id) is not None
+        expected = self.allowed_bytes()
+        if self._terminated:
+            return Explanation(token_id, data, False, 0, "the text has ended", frozenset())
+        if token_id in vocabulary.eos_ids:
+            reason = "the text is complete" if allowed else "the text is not complete yet"
+            return Explanation(token_id, data, allowed, 0, reason, expected)
+        if not data:
+            special = token_id in vocabulary.special_ids
+            reason = (
+                "a special token, which the grammar does not name"
+                if special
+                else "it spells no bytes"
+            )
+            return Explanation(token_id, data, False, 0, reason, expected)
+        array = np.array(list(data), dtype=np.uint8)
+        position, consumed = self._history.top, 0
+        while consumed < len(data):
+            following = self._engine.advance_bytes(position, array, consumed, consumed + 1)
+            if following < 0:
+                break
+            position, consumed = following, consumed + 1
+        expected = self._bytes_after(position)
+        if consumed == len(data):
+            return Explanation(token_id, data, True, consumed, "every byte may come", expected)
+        names = sorted({name for s in self._engine.states(position) for name in self._rules(s)})
+        reason = (
+            f"byte {consumed + 1} of {len(data)} ({_show(data[consumed])}) may not come in "
+            f"{', '.join(names[:4]) or 'this place'}; expected {_show_set(expected)}"
+        )
+        if not expected:
+            reason = f"byte {consumed + 1} of {len(data)} ({_show(data[consumed])}): the text is complete"
+        return Explanation(token_id, data, False, consumed, reason, expected)
+
+    def _rules(self, state: int) -> tuple[str, ...]:
+        return self._engine.automaton.state_rules[state]
+
+    def stacks(self, limit: int = 8) -> tuple[StackView, ...]:
+        """The live threads with their stacks, at most ``limit`` of them, for display."""
+        automaton = self._engine.automaton
+        n = automaton.n_states
+        out: list[StackView] = []
+        for state, frames in self._engine.stacks(self._history.top, limit):
+            views = []
+            for target, count in frames:
+                back, counted = (
+                    (target, None) if target < n else (self._engine.site_return(target), count)
+                )
+                views.append(FrameView(back, self._rules(back), counted))
+            out.append(StackView(state, self._rules(state), tuple(views)))
+        return tuple(out)
+
+    def stats(self) -> dict[str, int]:
+        """Counters of the engine that all matchers of the compiled grammar share."""
+        return self._engine.stats()
+
+
+def _show(byte: int) -> str:
+    return repr(chr(byte)) if 0x20 < byte < 0x7F else f"0x{byte:02X}"
+
+
+def _show_set(values: frozenset[int]) -> str:
+    ordered = sorted(values)
+    shown = ", ".join(_show(byte) for byte in ordered[:8])
+    return shown + (f" and {len(ordered) - 8} more" if len(ordered) > 8 else "")
