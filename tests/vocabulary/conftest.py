@@ -72,10 +72,18 @@ def corpus() -> Iterator[str]:
     yield from inspect.getsource(inspect).splitlines()[:800]
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep the user's cache out of the tests."""
-    monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _fresh_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give each test an empty cache."""
+    monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path / "cache of this test"))
 
 
 @pytest.fixture(scope="session")

@@ -300,3 +300,79 @@ def test_import_is_light() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
+
+
+def test_python_tokenizers_that_cannot_be_read_say_so(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    write(tmp_path, "vocab.json", {"<unk>": 0, "a": 1, "b@@": 2})
+    (tmp_path / "merges.txt").write_text("#version\n")
+    tokenizer = transformers.CTRLTokenizer(tmp_path / "vocab.json", tmp_path / "merges.txt")
+    with pytest.raises(VocabularyError, match="a CTRLTokenizer cannot be read as bytes"):
+        Vocabulary.load(tokenizer)
+
+
+def test_folder_without_tokenizer_json(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "##fox", ".", "é"]
+    (tmp_path / "vocab.txt").write_text("\n".join(words))
+    write(tmp_path, "tokenizer_config.json", {"tokenizer_class": "BertTokenizer"})
+    v = Vocabulary.load(tmp_path)
+    assert [v.label(i) for i in range(v.size)] == [*words[:5], "·the", "fox", ".", "·é"]
+    assert v.eos_ids == ()
+
+
+JUNK = [None, True, -1, 2**70, 1.5, "", "x", "\ud800", [], {}, [[]], [None], {"type": "Sequence"}]
+
+
+def paths_into(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inner = data.items() if isinstance(data, dict) else enumerate(data)
+    found = []
+    for key, value in inner:
+        found.append((*path, key))
+        if isinstance(value, dict | list):
+            found += paths_into(value, (*path, key))
+    return found
+
+
+@pytest.mark.parametrize("junk", JUNK, ids=repr)
+def test_malformed_parts_never_crash(junk: Any, tmp_path: Path) -> None:
+    decoders = [
+        {"type": "Replace", "pattern": {"String": "x"}, "content": " "},
+        {"type": "Replace", "pattern": {"Regex": "x"}, "content": " "},
+        {"type": "Metaspace", "replacement": "x"},
+        {"type": "WordPiece", "prefix": "#", "cleanup": True},
+        {"type": "BPEDecoder", "suffix": "w"},
+        {"type": "Strip", "content": "x", "start": 1, "stop": 0},
+    ]
+    whole = {**TOKENIZER, "decoder": {"type": "Sequence", "decoders": decoders}}
+    whole["normalizer"] = {"type": "Replace", "pattern": {"String": " "}, "content": "x"}
+    whole["model"] = {**TOKENIZER["model"], "unk_token": "a", "end_of_word_suffix": "w"}  # type: ignore[dict-item]
+    file = tmp_path / "t.json"
+    for path in paths_into(whole):
+        data = json.loads(json.dumps(whole))
+        at = data
+        for key in path[:-1]:
+            at = at[key]
+        at[path[-1]] = junk
+        file.write_text(json.dumps(data))
+        try:
+            size = Vocabulary.load(file).size
+        except VocabularyError:
+            continue
+        assert 0 < size <= 10
+    for name in ("tokenizer_config.json", "config.json", "generation_config.json"):
+        folder = tmp_path / name.removesuffix(".json")
+        folder.mkdir()
+        write(folder, "tokenizer.json", TOKENIZER)
+        for key in (
+            "eos_token",
+            "eos_token_id",
+            "vocab_size",
+            "text_config",
+            "added_tokens_decoder",
+        ):
+            write(folder, name, {key: junk})
+            try:
+                Vocabulary.load(folder)
+            except VocabularyError:
+                continue

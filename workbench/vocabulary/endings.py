@@ -18,7 +18,15 @@ from typing import Any
 from workbench.errors import VocabularyError
 from workbench.vocabulary.spelling import Spelling
 
-__all__ = ["CLOSING_NAMES", "Declared", "declared_by_files", "declared_by_model", "end_ids"]
+__all__ = [
+    "CLOSING_NAMES",
+    "Declared",
+    "declared_by_files",
+    "declared_by_model",
+    "declared_next_to",
+    "end_ids",
+    "read_optional",
+]
 
 #: Names of added tokens that end a text or a turn, used when no configuration declares any.
 CLOSING_NAMES = (

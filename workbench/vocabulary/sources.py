@@ -241,7 +241,11 @@ def _spell_json(raw: bytes, declared: Declared) -> Spelling:
         known = {entry["id"] for entry in declared.added}
         kept = [a for a in added if not (isinstance(a, Mapping) and a.get("id") in known)]
         data = {**data, "added_tokens": [*kept, *declared.added]}
-    return spell_tokenizer(data)
+    try:
+        return spell_tokenizer(data)
+    except (TypeError, AttributeError, ValueError) as error:
+        # A part of the wrong type somewhere in a decoder or model.
+        raise VocabularyError(f"this tokenizer.json is malformed: {_first_line(error)}") from error
 
 
 def _read(path: Path, *, any_bytes: bool = False) -> bytes:
