@@ -5,7 +5,9 @@ complement, lengths and minimisation, then back to a :class:`~workbench.grammar.
 are no characters here. Code points that no part tells apart form one class, so tables stay small.
 Every construction is iterative and counts its work against a budget.
 
->>> odd = determinise(Seq((_A, Repeat(Seq((_A, _A)), 0, None))))
+>>> from workbench.grammar.ir import CharSet, Repeat, Seq
+>>> a = CharSet(((97, 97),))
+>>> odd = determinise(Seq((a, Repeat(Seq((a, a)), 0, None))))
 >>> odd.accepts("aaa"), complement(odd).accepts("aaa")
 (True, False)
 """
@@ -13,11 +15,12 @@ Every construction is iterative and counts its work against a budget.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from workbench.errors import GrammarTooComplex
-from workbench.grammar.ir import Alt, CharSet, Expr, Graph, Literal, Repeat, Seq
+from workbench.automaton.lengths import length_range
+from workbench.automaton.subsets import MAX_STATES, MAX_WORK, Meter, Ranges, Recogniser, Subsets
+from workbench.grammar.ir import Expr, Graph
 
 __all__ = [
     "MAX_STATES",
@@ -33,31 +36,7 @@ __all__ = [
     "with_length",
 ]
 
-#: Most states of an automaton here, and most steps of work spent on one construction.
-MAX_STATES = 20_000
-MAX_WORK = 4_000_000
-
-_A = CharSet(((97, 97),))
 _TOP = 0x110000
-_SURROGATES = (0xD800, 0xE000)
-_Ranges = tuple[tuple[int, int], ...]
-
-
-class _Meter:
-    """Work done so far in one construction."""
-
-    def __init__(self, rule: str | None) -> None:
-        self.rule = rule
-        self.work = 0
-
-    def spend(self, amount: int) -> None:
-        self.work += amount
-        if self.work > MAX_WORK:
-            raise GrammarTooComplex("determinisation steps", MAX_WORK, self.rule)
-
-    def states(self, count: int) -> None:
-        if count > MAX_STATES:
-            raise GrammarTooComplex("states of a finite automaton", MAX_STATES, self.rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +79,7 @@ class Dfa:
                 return False
         return state in self.finals
 
-    def ranges(self) -> list[_Ranges]:
+    def ranges(self) -> list[Ranges]:
         """The code points of each class."""
         found: list[list[tuple[int, int]]] = [[] for _ in range(self.n_classes)]
         ends = (*self.bounds[1:], _TOP)
@@ -113,210 +92,13 @@ class Dfa:
         return [tuple(ranges) for ranges in found]
 
 
-@dataclass(slots=True)
-class _Nfa:
-    """Positions with empty edges and edges over numbered character sets; 0 starts, 1 accepts."""
-
-    empty: list[list[int]]
-    moves: list[list[tuple[int, int]]]
-    sets: dict[_Ranges, int]
-
-    def state(self) -> int:
-        self.empty.append([])
-        self.moves.append([])
-        return len(self.empty) - 1
-
-
-def _build(expr: Expr, meter: _Meter) -> _Nfa:
-    """Thompson's construction with an explicit stack of ``(expression, from, to)``.
-
-    No expression adds an edge into its ``from`` or out of its ``to``, so alternatives may share both.
-    """
-    nfa = _Nfa([[], []], [[], []], {})
-    todo: list[tuple[Expr, int, int]] = [(expr, 0, 1)]
-    while todo:
-        meter.spend(1)
-        item, source, target = todo.pop()
-        if isinstance(item, CharSet):
-            number = nfa.sets.setdefault(item.ranges, len(nfa.sets))
-            nfa.moves[source].append((number, target))
-        elif isinstance(item, Seq | Literal):
-            parts = item.items if isinstance(item, Seq) else _characters(item)
-            at = source
-            for part in parts:
-                then = nfa.state()
-                todo.append((part, at, then))
-                at = then
-            nfa.empty[at].append(target)
-        elif isinstance(item, Alt):
-            todo.extend((part, source, target) for part in item.items)
-        elif isinstance(item, Repeat):
-            _build_repeat(nfa, todo, item, source, target, meter)
-        elif isinstance(item, Graph):
-            inner = [nfa.state() for _ in range(item.n_states)]
-            nfa.empty[source].append(inner[item.start])
-            for final in item.finals:
-                nfa.empty[inner[final]].append(target)
-            todo.extend((label, inner[a], inner[b]) for a, label, b in item.edges)
-        else:
-            raise TypeError(f"{type(item).__name__} is not an expression over characters")
-    return nfa
-
-
-def _build_repeat(
-    nfa: _Nfa,
-    todo: list[tuple[Expr, int, int]],
-    item: Repeat,
-    source: int,
-    target: int,
-    meter: _Meter,
-) -> None:
-    at = nfa.state()
-    nfa.empty[source].append(at)
-    copies = item.min if item.max is None else item.max
-    meter.spend(copies)
-    for number in range(copies):
-        if number >= item.min:
-            nfa.empty[at].append(target)
-        first, then = nfa.state(), nfa.state()
-        nfa.empty[at].append(first)
-        todo.append((item.item, first, then))
-        at = then
-    nfa.empty[at].append(target)
-    if item.max is None:
-        first, last = nfa.state(), nfa.state()
-        nfa.empty[at].append(first)
-        nfa.empty[last].append(at)
-        todo.append((item.item, first, last))
-
-
-def _characters(item: Literal) -> tuple[CharSet, ...]:
-    return tuple(CharSet(((ord(char), ord(char)),)) for char in item.data.decode("utf-8"))
-
-
-def _partition(sets: Iterable[_Ranges]) -> tuple[list[int], list[int], list[int]]:
-    """Cut Unicode where any set begins or ends.
-
-    Returns the interval bounds, the class of each interval, and for each class a bit mask of the sets
-    that hold it.
-    """
-    events: dict[int, int] = {0: 0, _SURROGATES[0]: 0, _SURROGATES[1]: 0}
-    for number, ranges in enumerate(sets):
-        for low, high in ranges:
-            events[low] = events.get(low, 0) ^ (1 << number)
-            if high + 1 < _TOP:
-                events[high + 1] = events.get(high + 1, 0) ^ (1 << number)
-    bounds, classes, members = [], [], []
-    number_of: dict[int, int] = {}
-    inside = 0
-    for at in sorted(events):
-        inside ^= events[at]
-        if _SURROGATES[0] <= at < _SURROGATES[1]:
-            kind = -1
-        else:
-            kind = number_of.setdefault(inside, len(number_of))
-            if kind == len(members):
-                members.append(inside)
-        if classes and classes[-1] == kind:
-            continue
-        bounds.append(at)
-        classes.append(kind)
-    return bounds, classes, members
-
-
-class _Subsets:
-    """Subset construction, one step at a time."""
-
-    def __init__(self, expr: Expr, rule: str | None) -> None:
-        self.meter = _Meter(rule)
-        self.nfa = _build(expr, self.meter)
-        self.bounds, self.classes, members = _partition(self.nfa.sets)
-        self.n_classes = len(members)
-        self.classes_of = [
-            [kind for kind, inside in enumerate(members) if inside >> number & 1]
-            for number in range(len(self.nfa.sets))
-        ]
-        self._closures: dict[int, frozenset[int]] = {}
-        self.start = self._important(frozenset((0,)))
-
-    def _closure(self, state: int) -> frozenset[int]:
-        """What empty edges reach, as far as it matters: positions with moves, and acceptance."""
-        known = self._closures.get(state)
-        if known is None:
-            seen = {state}
-            stack = [state]
-            while stack:
-                for target in self.nfa.empty[stack.pop()]:
-                    if target not in seen:
-                        seen.add(target)
-                        stack.append(target)
-            self.meter.spend(len(seen))
-            known = frozenset(s for s in seen if s == 1 or self.nfa.moves[s])
-            self._closures[state] = known
-        return known
-
-    def _important(self, states: frozenset[int]) -> frozenset[int]:
-        out: set[int] = set()
-        for state in states:
-            closure = self._closure(state)
-            self.meter.spend(len(closure))
-            out |= closure
-        return frozenset(out)
-
-    def step(self, states: frozenset[int]) -> list[frozenset[int] | None]:
-        """The next subset for every class; ``None`` where nothing is left."""
-        found: list[set[int] | None] = [None] * self.n_classes
-        for state in states:
-            for number, target in self.nfa.moves[state]:
-                kinds = self.classes_of[number]
-                self.meter.spend(len(kinds))
-                for kind in kinds:
-                    here = found[kind]
-                    if here is None:
-                        found[kind] = {target}
-                    else:
-                        here.add(target)
-        done: dict[frozenset[int], frozenset[int]] = {}
-        out: list[frozenset[int] | None] = []
-        for here in found:
-            if here is None:
-                out.append(None)
-                continue
-            key = frozenset(here)
-            if key not in done:
-                done[key] = self._important(key)
-            out.append(done[key])
-        return out
-
-
-class Recogniser:
-    """Tests texts against an expression, making only the states that the texts visit."""
-
-    def __init__(self, expr: Expr) -> None:
-        self._subsets = _Subsets(expr, None)
-        self._known: dict[frozenset[int], list[frozenset[int] | None]] = {}
-
-    def accepts(self, text: str) -> bool:
-        """Whether the expression matches the whole text."""
-        subsets = self._subsets
-        here: frozenset[int] | None = subsets.start
-        for char in text:
-            if here is None:
-                return False
-            if here not in self._known:
-                self._known[here] = subsets.step(here)
-            kind = subsets.classes[bisect_right(subsets.bounds, ord(char)) - 1]
-            here = self._known[here][kind] if kind >= 0 else None
-        return here is not None and 1 in here
-
-
 def determinise(expr: Expr, *, rule: str | None = None) -> Dfa:
     """Build the automaton of an expression over characters, unreachable and dead states left out.
 
     Raises ``GrammarTooComplex`` past the budget (naming ``rule``), ``TypeError`` for references and
     byte sets.
     """
-    subsets = _Subsets(expr, rule)
+    subsets = Subsets(expr, rule)
     number_of = {subsets.start: 0}
     queue = [subsets.start]
     table: list[tuple[int, ...]] = []
@@ -348,7 +130,7 @@ def complement(dfa: Dfa) -> Dfa:
 
 def intersect(left: Dfa, right: Dfa, *, rule: str | None = None) -> Dfa:
     """The texts that both accept. Raises ``GrammarTooComplex`` past the budget."""
-    meter = _Meter(rule)
+    meter = Meter(rule)
     bounds: list[int] = []
     classes: list[int] = []
     number_of_pair: dict[tuple[int, int], int] = {}
@@ -390,7 +172,7 @@ def intersect(left: Dfa, right: Dfa, *, rule: str | None = None) -> Dfa:
 
 def with_length(dfa: Dfa, low: int, high: int | None, *, rule: str | None = None) -> Dfa:
     """The accepted texts of ``low`` to ``high`` characters. Raises ``GrammarTooComplex`` past the budget."""
-    meter = _Meter(rule)
+    meter = Meter(rule)
     top = low if high is None else high
     number_of = {(0, 0): 0}
     queue = [(0, 0)]
@@ -414,7 +196,9 @@ def with_length(dfa: Dfa, low: int, high: int | None, *, rule: str | None = None
             row.append(number)
         table.append(tuple(row))
     finals = frozenset(
-        number for (state, length), number in number_of.items() if state in dfa.finals and length >= low
+        number
+        for (state, length), number in number_of.items()
+        if state in dfa.finals and length >= low
     )
     return _trim(Dfa(dfa.bounds, dfa.classes, tuple(table), finals))
 
@@ -475,7 +259,7 @@ def _quotient(dfa: Dfa, rows: list[tuple[int, ...]], block_of: list[int]) -> Dfa
     return _trim(Dfa(dfa.bounds, dfa.classes, tuple(table), finals))
 
 
-def to_graph(dfa: Dfa, label: Callable[[_Ranges], Expr]) -> Graph:
+def to_graph(dfa: Dfa, label: Callable[[Ranges], Expr]) -> Graph:
     """Write an automaton as an expression; ``label`` spells one character out of some ranges."""
     ranges = dfa.ranges()
     edges: list[tuple[int, Expr, int]] = []
@@ -490,7 +274,7 @@ def to_graph(dfa: Dfa, label: Callable[[_Ranges], Expr]) -> Graph:
     return Graph(len(dfa.table), 0, tuple(sorted(dfa.finals)), tuple(edges))
 
 
-def _union(parts: list[_Ranges]) -> _Ranges:
+def _union(parts: list[Ranges]) -> Ranges:
     out: list[tuple[int, int]] = []
     for low, high in sorted(pair for part in parts for pair in part):
         if out and low <= out[-1][1] + 1:
@@ -498,68 +282,6 @@ def _union(parts: list[_Ranges]) -> _Ranges:
         else:
             out.append((low, high))
     return tuple(out)
-
-
-def length_range(expr: Expr) -> tuple[int, int | None] | None:
-    """The least and greatest number of characters of an expression; ``None`` for the empty language.
-
-    Bounds are exact for expressions whose leaves are character sets; ``(low, None)`` has no bound.
-    """
-    done: list[tuple[int, int | None] | None] = []
-    todo: list[tuple[Expr, bool]] = [(expr, False)]
-    while todo:
-        item, opened = todo.pop()
-        if isinstance(item, CharSet):
-            done.append((1, 1) if item.ranges else None)
-        elif isinstance(item, Literal):
-            length = len(item.data.decode("utf-8"))
-            done.append((length, length))
-        elif not isinstance(item, Seq | Alt | Repeat):
-            raise TypeError(f"{type(item).__name__} is not an expression over characters")
-        elif not opened:
-            todo.append((item, True))
-            parts = (item.item,) if isinstance(item, Repeat) else item.items
-            todo.extend((part, False) for part in parts)
-        elif isinstance(item, Repeat):
-            done.append(_repeated(done.pop(), item))
-        else:
-            mark = len(done) - len(item.items)
-            lengths = done[mark:]
-            del done[mark:]
-            done.append(_joined(lengths) if isinstance(item, Seq) else _widest(lengths))
-    return done[0]
-
-
-def _repeated(inner: tuple[int, int | None] | None, item: Repeat) -> tuple[int, int | None] | None:
-    if inner is None:
-        return (0, 0) if item.min == 0 else None
-    low, high = inner
-    if item.max == 0 or high == 0:
-        return (0, 0)
-    return low * item.min, None if high is None or item.max is None else high * item.max
-
-
-def _joined(parts: list[tuple[int, int | None] | None]) -> tuple[int, int | None] | None:
-    low, high = 0, 0
-    unbounded = False
-    for part in parts:
-        if part is None:
-            return None
-        low += part[0]
-        if part[1] is None:
-            unbounded = True
-        else:
-            high += part[1]
-    return low, None if unbounded else high
-
-
-def _widest(parts: list[tuple[int, int | None] | None]) -> tuple[int, int | None] | None:
-    some = [part for part in parts if part is not None]
-    if not some:
-        return None
-    low = min(part[0] for part in some)
-    highs = [part[1] for part in some]
-    return low, None if None in highs else max(high for high in highs if high is not None)
 
 
 def _reachable(table: tuple[tuple[int, ...], ...]) -> list[int]:

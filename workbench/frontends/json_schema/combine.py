@@ -93,7 +93,7 @@ class Nodes:
         return self._node(tuple((location.index, WHOLE) for location in locations))
 
     def _node(self, parts: tuple[Part, ...], pointer: str | None = None) -> Node:
-        parts = tuple(dict.fromkeys(part for part in parts if self._says_something(part)))
+        parts = self._plain(parts)
         key = frozenset(parts)
         node = self._nodes.get(key)
         if node is None:
@@ -106,11 +106,19 @@ class Nodes:
             self._nodes[key] = node
         return node
 
-    def _says_something(self, part: Part) -> bool:
-        location = self._locations[part[0]]
-        if part[1] == WHOLE:
-            return location.constrains or bool(location.same_instance or location.choices)
-        return True
+    def _plain(self, parts: Iterable[Part]) -> tuple[Part, ...]:
+        """Leave out what says nothing, and put targets in place of bare references."""
+        out: dict[Part, None] = {}
+        stack = list(reversed(list(parts)))
+        while stack:
+            part = stack.pop()
+            location = self._locations[part[0]]
+            if part[1] != WHOLE or location.constrains or location.choices:
+                out[part] = None
+            else:
+                others = [item for item in location.same_instance if item is not None]
+                stack.extend((item.index, WHOLE) for item in reversed(others))
+        return tuple(out)
 
     def open(self, node: Node) -> Node:
         """Fill in what the node is; children are named, not opened."""
@@ -256,4 +264,3 @@ def _least(left: int | None, right: int | None) -> int | None:
     if left is None or right is None:
         return right if left is None else left
     return min(left, right)
-

@@ -44,7 +44,9 @@ class Document:
         self.outcomes: list[Outcome] = []
         self._locations: dict[str, Location] = {}
         self._pending: list[Location] = []
-        self._index: tuple[dict[str, Resource], dict[tuple[str, str], tuple[str, Any]]] | None = None
+        self._index: tuple[dict[str, Resource], dict[tuple[str, str], tuple[str, Any]]] | None = (
+            None
+        )
         uri = self.id_of(schema) or ""
         resource = Resource(urldefrag(uri).url, schema, "#")
         self.root = self._location("#", schema, resource, None, 0)
@@ -63,10 +65,22 @@ class Document:
             read_keywords(self, location)
             self._pending[mark:] = self._pending[mark:][::-1]
         self._refuse_endless()
+        self._note_dialect()
         if not self.report:
             for outcome in self.outcomes:
                 if outcome.status == "unsupported":
                     raise UnsupportedConstraint(outcome.pointer, outcome.detail)
+
+    def _note_dialect(self) -> None:
+        """Say so when ``$schema`` names a dialect whose keywords may mean something else."""
+        declared = self.schema.get("$schema") if isinstance(self.schema, dict) else None
+        if isinstance(declared, str) and (
+            "json-schema.org/" not in declared or "draft-03" in declared
+        ):
+            reason = (
+                f"the dialect {declared!r:.80} is not known; keywords are read as draft 2020-12"
+            )
+            self.outcomes.insert(0, Outcome("#/$schema", "$schema", "unsupported", reason))
 
     @property
     def locations(self) -> list[Location]:
@@ -248,5 +262,11 @@ def _draft(schema: Any) -> tuple[int, bool]:
 def _kind(value: Any) -> str:
     if value is None:
         return "null"
-    names = {str: "a string", list: "an array", tuple: "an array", int: "a number", float: "a number"}
+    names = {
+        str: "a string",
+        list: "an array",
+        tuple: "an array",
+        int: "a number",
+        float: "a number",
+    }
     return names.get(type(value), f"a {type(value).__name__}")

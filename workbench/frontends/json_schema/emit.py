@@ -264,9 +264,7 @@ class Emitter:
         return self._rule("object", "object", make)
 
     def _any_array(self) -> Expr:
-        return self._rule(
-            "array", "array", lambda: self._layout.array([], self._value(), 0, None)
-        )
+        return self._rule("array", "array", lambda: self._layout.array([], self._value(), 0, None))
 
     def _value(self) -> Expr:
         def make() -> Expr:
@@ -311,8 +309,10 @@ def _shapes_objects(facts: Conjunction) -> bool:
 
 
 def _shapes_arrays(facts: Conjunction) -> bool:
-    return bool(facts.prefix or facts.min_items) or facts.max_items is not None or (
-        facts.items is not None and not facts.items.anything
+    return (
+        bool(facts.prefix or facts.min_items)
+        or facts.max_items is not None
+        or (facts.items is not None and not facts.items.anything)
     )
 
 
@@ -329,5 +329,3 @@ def _interval(low: Bound | None, high: Bound | None) -> str:
 
 def _at(ref: Ref, origin: Origin | None) -> Ref:
     return ref if origin is None else Ref(ref.name, origin=origin)
-
-

@@ -13,15 +13,13 @@ from typing import Any
 
 from workbench.errors import GrammarSyntaxError
 from workbench.frontends.json_schema.document import Document, escape
+from workbench.frontends.json_schema.keyword_tables import FORMATS, SINCE, SPEAKS_OF
 from workbench.frontends.json_schema.location import Location, Pattern, tighter_high, tighter_low
 from workbench.frontends.json_schema.numbers import Bound
 from workbench.frontends.json_schema.values import (
     ALL_TYPES,
-    ARRAY,
     FRACTIONAL,
     NUMBER,
-    OBJECT,
-    STRING,
     TYPE_BITS,
     canonical,
     decimal,
@@ -31,61 +29,6 @@ from workbench.frontends.regex import parse_regex
 from workbench.grammar.ir import Outcome
 
 __all__ = ["read_keywords"]
-
-_FORMATS = frozenset(
-    "color date date-time duration email host-name hostname idn-email idn-hostname ip-address ipv4 ipv6 "
-    "iri iri-reference json-pointer phone regex relative-json-pointer style time uri uri-reference "
-    "uri-template utc-millisec uuid".split()
-)
-
-#: Keywords that came with a later draft; before it they are annotations.
-_SINCE = {
-    "const": 6,
-    "contains": 6,
-    "propertyNames": 6,
-    "if": 7,
-    "minContains": 2019,
-    "maxContains": 2019,
-    "unevaluatedItems": 2019,
-    "unevaluatedProperties": 2019,
-    "dependentRequired": 2019,
-    "dependentSchemas": 2019,
-    "$recursiveRef": 2019,
-    "prefixItems": 2020,
-    "$dynamicRef": 2020,
-}
-
-#: The types of value that a keyword speaks of.
-_SPEAKS_OF = {
-    "minimum": NUMBER,
-    "maximum": NUMBER,
-    "exclusiveMinimum": NUMBER,
-    "exclusiveMaximum": NUMBER,
-    "multipleOf": NUMBER,
-    "minLength": STRING,
-    "maxLength": STRING,
-    "pattern": STRING,
-    "format": STRING,
-    "items": ARRAY,
-    "prefixItems": ARRAY,
-    "additionalItems": ARRAY,
-    "minItems": ARRAY,
-    "maxItems": ARRAY,
-    "uniqueItems": ARRAY,
-    "contains": ARRAY,
-    "unevaluatedItems": ARRAY,
-    "properties": OBJECT,
-    "required": OBJECT,
-    "additionalProperties": OBJECT,
-    "patternProperties": OBJECT,
-    "propertyNames": OBJECT,
-    "minProperties": OBJECT,
-    "maxProperties": OBJECT,
-    "dependencies": OBJECT,
-    "dependentRequired": OBJECT,
-    "dependentSchemas": OBJECT,
-    "unevaluatedProperties": OBJECT,
-}
 
 
 class _Reader:
@@ -110,13 +53,17 @@ class _Reader:
         self.note(keyword, "enforced", detail)
 
     def unsupported(self, keyword: str, reason: str) -> None:
-        if not self.location.types & _SPEAKS_OF.get(keyword, ALL_TYPES):
+        if not self.location.types & SPEAKS_OF.get(keyword, ALL_TYPES):
             self.note(keyword, "enforced", "says nothing about the types that are allowed here")
         else:
             self.note(keyword, "unsupported", reason)
 
     def count(self, keyword: str, value: Any) -> int:
-        if not is_number(value) or decimal(value) != decimal(value).to_integral_value() or value < 0:
+        if (
+            not is_number(value)
+            or decimal(value) != decimal(value).to_integral_value()
+            or value < 0
+        ):
             raise self.wrong(keyword, "must be a whole number that is not negative")
         exact = decimal(value)
         return int(exact) if exact < 10**9 else 10**9
@@ -151,14 +98,16 @@ def read_keywords(document: Document, location: Location) -> None:
     placed = False
     for keyword, value in schema.items():
         if not isinstance(keyword, str):
-            raise GrammarSyntaxError(f"the key {keyword!r} is not a string", pointer=location.pointer)
+            raise GrammarSyntaxError(
+                f"the key {keyword!r} is not a string", pointer=location.pointer
+            )
         if not placed and keyword in ("properties", "required"):
             location.same_instance.append(None)
             placed = True
         handler = _HANDLERS.get(keyword)
         if handler is None:
             reader.note(keyword, "annotation")
-        elif document.declared and _SINCE.get(keyword, 0) > document.draft:
+        elif document.declared and SINCE.get(keyword, 0) > document.draft:
             reader.note(keyword, "annotation", f"not a keyword of draft {document.draft}")
         else:
             handler(reader, keyword, value)
@@ -183,7 +132,8 @@ def _type(reader: _Reader, keyword: str, value: Any) -> None:
     whole_only = types & NUMBER == TYPE_BITS["integer"]
     if whole_only:
         reader.location.constrains = True
-        reader.note(keyword, "restricted", "integers as 12, 12.0 or 12e3; 1.5e1 and 10e-1 are left out")
+        detail = "integers as 12, 12.0 or 12e3; 1.5e1 and 10e-1 are left out"
+        reader.note(keyword, "restricted", detail)
     else:
         reader.enforced(keyword)
 
@@ -294,7 +244,9 @@ def _pattern(reader: _Reader, keyword: str, value: Any) -> None:
 def _well_formed(pattern: str) -> bool:
     """Tell whether a refused pattern is a regular expression of a kind that is not supported."""
     try:
-        re.compile(re.sub(r"\\[cpP]", r"\\w", pattern).replace("(?<", "(?P<").replace("(?P<=", "(?<="))
+        re.compile(
+            re.sub(r"\\[cpP]", r"\\w", pattern).replace("(?<", "(?P<").replace("(?P<=", "(?<=")
+        )
     except (re.error, RecursionError, OverflowError):
         return False
     return True
@@ -303,7 +255,7 @@ def _well_formed(pattern: str) -> bool:
 def _format(reader: _Reader, keyword: str, value: Any) -> None:
     if not isinstance(value, str):
         raise reader.wrong(keyword, "must be a string")
-    if value in _FORMATS:
+    if value in FORMATS:
         reader.unsupported(keyword, f"the format {value!r} is not enforced")
     else:
         reader.note(keyword, "annotation", "not a format that any draft defines")
@@ -313,7 +265,9 @@ def _items(reader: _Reader, keyword: str, value: Any) -> None:
     document, location = reader.document, reader.location
     if isinstance(value, list | tuple):
         if document.declared and document.draft >= 2020:
-            raise reader.wrong(keyword, "must be a schema", hint="an array of schemas is prefixItems")
+            raise reader.wrong(
+                keyword, "must be a schema", hint="an array of schemas is prefixItems"
+            )
         location.prefix = tuple(
             document.child(location, keyword, item, str(position))
             for position, item in enumerate(value)

@@ -36,9 +36,9 @@ def in_row(*items: Expr, origin: Origin | None = None) -> Expr:
             parts = (item,)
         for part in parts:
             last = out[-1] if out else None
-            if isinstance(part, Literal) and isinstance(last, Literal):
-                if last.origin == part.origin:
-                    out[-1] = Literal(last.data + part.data, origin=part.origin)
+            match last, part:
+                case Literal(data=left), Literal(data=right) if last.origin == part.origin:
+                    out[-1] = Literal(left + right, origin=part.origin)
                     continue
             if isinstance(part, Alt) and not part.items:
                 return NEVER
@@ -188,7 +188,9 @@ def layout(
         detail = f"exactly {comma!r} and {colon!r} between values, no other whitespace"
         return Layout(EMPTY, Literal(comma.encode()), Literal(colon.encode()), False, (), detail)
     if whitespace == "compact":
-        return Layout(EMPTY, Literal(b","), Literal(b":"), False, (), "no whitespace between values")
+        return Layout(
+            EMPTY, Literal(b","), Literal(b":"), False, (), "no whitespace between values"
+        )
     if whitespace == "bounded":
         if max_whitespace < 0:
             raise ValueError("max_whitespace must not be negative")

@@ -82,9 +82,11 @@ def exactly(value: Decimal) -> Expr:
     """The number with this value, in plain notation and as Python and JavaScript would write it."""
     bound = Bound(value, True)
     plain = number_between(bound, bound, whole=False)
-    other = {str(value).lower(), repr(float(value))} if _float_exact(value) else {str(value).lower()}
-    spelled = sorted(text for text in other if "e" in text)
-    return Alt((plain, *(Literal(text.encode()) for text in spelled))) if spelled else plain
+    texts = {str(value).lower()}
+    if _float_exact(value):
+        texts.add(repr(float(value)))
+    others = [Literal(text.encode()) for text in sorted(texts) if "e" in text]
+    return Alt((plain, *others)) if others else plain
 
 
 def _float_exact(value: Decimal) -> bool:
@@ -195,12 +197,10 @@ class _Comparison:
     def may_end(self, place: _Place) -> bool:
         phase, read, low_equal, high_equal = place
         done = read if phase == "fraction" else 0
-        if low_equal and self.low is not None:
-            if done < len(self.low.fraction) or not self.low.inclusive:
-                return False
-        if high_equal and self.high is not None:
-            return done < len(self.high.fraction) or self.high.inclusive
-        return True
+        low, high = self.low, self.high
+        if low_equal and low is not None and (done < len(low.fraction) or not low.inclusive):
+            return False
+        return not high_equal or high is None or done < len(high.fraction) or high.inclusive
 
     def next_digits(self, place: _Place) -> dict[_Place, list[int]]:
         phase, read, low_equal, high_equal = place
@@ -251,7 +251,7 @@ class _Comparison:
                     edges.append((source, _ZERO_FRACTION if self.whole else EMPTY, 0))
                 if self.whole:
                     continue
-                targets = {("point", 0, low_equal, high_equal): Literal(b".")}
+                targets: dict[_Place, Expr] = {("point", 0, low_equal, high_equal): Literal(b".")}
             else:
                 if phase == "fraction" and self.may_end(place):
                     edges.append((source, EMPTY, 0))

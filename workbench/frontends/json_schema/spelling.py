@@ -14,7 +14,16 @@ from functools import lru_cache
 
 from workbench.grammar.ir import EMPTY, NEVER, Alt, ByteSet, CharSet, Expr, Literal, Seq
 
-__all__ = ["ANY", "Ranges", "class_name", "complement", "intersect", "quoted", "spell", "spell_class"]
+__all__ = [
+    "ANY",
+    "Ranges",
+    "class_name",
+    "complement",
+    "intersect",
+    "quoted",
+    "spell",
+    "spell_class",
+]
 
 #: Sorted disjoint inclusive ranges of code points.
 Ranges = tuple[tuple[int, int], ...]

@@ -1,0 +1,241 @@
+"""Subset construction over characters: one deterministic step at a time, with its work counted.
+
+Next file to read: ``finite.py``.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from workbench.errors import GrammarTooComplex
+from workbench.grammar.ir import Alt, CharSet, Expr, Graph, Literal, Repeat, Seq
+
+__all__ = ["MAX_STATES", "MAX_WORK", "Meter", "Ranges", "Recogniser", "Subsets"]
+
+#: Most states of an automaton over characters, and most steps of work spent on one construction.
+MAX_STATES = 20_000
+MAX_WORK = 4_000_000
+
+#: Sorted disjoint inclusive ranges of code points.
+Ranges = tuple[tuple[int, int], ...]
+
+_TOP = 0x110000
+_SURROGATES = (0xD800, 0xE000)
+
+
+class Meter:
+    """Work done so far in one construction."""
+
+    def __init__(self, rule: str | None) -> None:
+        self.rule = rule
+        self.work = 0
+
+    def spend(self, amount: int) -> None:
+        self.work += amount
+        if self.work > MAX_WORK:
+            raise GrammarTooComplex("determinisation steps", MAX_WORK, self.rule)
+
+    def states(self, count: int) -> None:
+        if count > MAX_STATES:
+            raise GrammarTooComplex("states of a finite automaton", MAX_STATES, self.rule)
+
+
+@dataclass(slots=True)
+class _Nfa:
+    """Positions with empty edges and edges over numbered character sets; 0 starts, 1 accepts."""
+
+    empty: list[list[int]]
+    moves: list[list[tuple[int, int]]]
+    sets: dict[Ranges, int]
+
+    def state(self) -> int:
+        self.empty.append([])
+        self.moves.append([])
+        return len(self.empty) - 1
+
+
+def _build(expr: Expr, meter: Meter) -> _Nfa:
+    """Thompson's construction with an explicit stack of ``(expression, from, to)``.
+
+    No expression adds an edge into its ``from`` or out of its ``to``, so alternatives may share both.
+    """
+    nfa = _Nfa([[], []], [[], []], {})
+    todo: list[tuple[Expr, int, int]] = [(expr, 0, 1)]
+    while todo:
+        meter.spend(1)
+        item, source, target = todo.pop()
+        if isinstance(item, CharSet):
+            number = nfa.sets.setdefault(item.ranges, len(nfa.sets))
+            nfa.moves[source].append((number, target))
+        elif isinstance(item, Seq | Literal):
+            parts = item.items if isinstance(item, Seq) else _characters(item)
+            at = source
+            for part in parts:
+                then = nfa.state()
+                todo.append((part, at, then))
+                at = then
+            nfa.empty[at].append(target)
+        elif isinstance(item, Alt):
+            todo.extend((part, source, target) for part in item.items)
+        elif isinstance(item, Repeat):
+            _build_repeat(nfa, todo, item, source, target, meter)
+        elif isinstance(item, Graph):
+            inner = [nfa.state() for _ in range(item.n_states)]
+            nfa.empty[source].append(inner[item.start])
+            for final in item.finals:
+                nfa.empty[inner[final]].append(target)
+            todo.extend((label, inner[a], inner[b]) for a, label, b in item.edges)
+        else:
+            raise TypeError(f"{type(item).__name__} is not an expression over characters")
+    return nfa
+
+
+def _build_repeat(
+    nfa: _Nfa,
+    todo: list[tuple[Expr, int, int]],
+    item: Repeat,
+    source: int,
+    target: int,
+    meter: Meter,
+) -> None:
+    at = nfa.state()
+    nfa.empty[source].append(at)
+    copies = item.min if item.max is None else item.max
+    meter.spend(copies)
+    for number in range(copies):
+        if number >= item.min:
+            nfa.empty[at].append(target)
+        first, then = nfa.state(), nfa.state()
+        nfa.empty[at].append(first)
+        todo.append((item.item, first, then))
+        at = then
+    nfa.empty[at].append(target)
+    if item.max is None:
+        first, last = nfa.state(), nfa.state()
+        nfa.empty[at].append(first)
+        nfa.empty[last].append(at)
+        todo.append((item.item, first, last))
+
+
+def _characters(item: Literal) -> tuple[CharSet, ...]:
+    return tuple(CharSet(((ord(char), ord(char)),)) for char in item.data.decode("utf-8"))
+
+
+def _partition(sets: Iterable[Ranges]) -> tuple[list[int], list[int], list[int]]:
+    """Cut Unicode where any set begins or ends.
+
+    Returns the interval bounds, the class of each interval, and for each class a bit mask of the sets
+    that hold it.
+    """
+    events: dict[int, int] = {0: 0, _SURROGATES[0]: 0, _SURROGATES[1]: 0}
+    for number, ranges in enumerate(sets):
+        for low, high in ranges:
+            events[low] = events.get(low, 0) ^ (1 << number)
+            if high + 1 < _TOP:
+                events[high + 1] = events.get(high + 1, 0) ^ (1 << number)
+    bounds: list[int] = []
+    classes: list[int] = []
+    members: list[int] = []
+    number_of: dict[int, int] = {}
+    inside = 0
+    for at in sorted(events):
+        inside ^= events[at]
+        if _SURROGATES[0] <= at < _SURROGATES[1]:
+            kind = -1
+        else:
+            kind = number_of.setdefault(inside, len(number_of))
+            if kind == len(members):
+                members.append(inside)
+        if classes and classes[-1] == kind:
+            continue
+        bounds.append(at)
+        classes.append(kind)
+    return bounds, classes, members
+
+
+class Subsets:
+    """Subset construction, one step at a time."""
+
+    def __init__(self, expr: Expr, rule: str | None) -> None:
+        self.meter = Meter(rule)
+        self.nfa = _build(expr, self.meter)
+        self.bounds, self.classes, members = _partition(self.nfa.sets)
+        self.n_classes = len(members)
+        self.classes_of = [
+            [kind for kind, inside in enumerate(members) if inside >> number & 1]
+            for number in range(len(self.nfa.sets))
+        ]
+        self._closures: dict[int, frozenset[int]] = {}
+        self.start = self._important(frozenset((0,)))
+
+    def _closure(self, state: int) -> frozenset[int]:
+        """What empty edges reach, as far as it matters: positions with moves, and acceptance."""
+        known = self._closures.get(state)
+        if known is None:
+            seen = {state}
+            stack = [state]
+            while stack:
+                for target in self.nfa.empty[stack.pop()]:
+                    if target not in seen:
+                        seen.add(target)
+                        stack.append(target)
+            self.meter.spend(len(seen))
+            known = frozenset(s for s in seen if s == 1 or self.nfa.moves[s])
+            self._closures[state] = known
+        return known
+
+    def _important(self, states: frozenset[int]) -> frozenset[int]:
+        out: set[int] = set()
+        for state in states:
+            closure = self._closure(state)
+            self.meter.spend(len(closure))
+            out |= closure
+        return frozenset(out)
+
+    def step(self, states: frozenset[int]) -> list[frozenset[int] | None]:
+        """The next subset for every class; ``None`` where nothing is left."""
+        found: list[set[int] | None] = [None] * self.n_classes
+        for state in states:
+            for number, target in self.nfa.moves[state]:
+                kinds = self.classes_of[number]
+                self.meter.spend(len(kinds))
+                for kind in kinds:
+                    here = found[kind]
+                    if here is None:
+                        found[kind] = {target}
+                    else:
+                        here.add(target)
+        done: dict[frozenset[int], frozenset[int]] = {}
+        out: list[frozenset[int] | None] = []
+        for here in found:
+            if here is None:
+                out.append(None)
+                continue
+            key = frozenset(here)
+            if key not in done:
+                done[key] = self._important(key)
+            out.append(done[key])
+        return out
+
+
+class Recogniser:
+    """Tests texts against an expression, making only the states that the texts visit."""
+
+    def __init__(self, expr: Expr) -> None:
+        self._subsets = Subsets(expr, None)
+        self._known: dict[frozenset[int], list[frozenset[int] | None]] = {}
+
+    def accepts(self, text: str) -> bool:
+        """Whether the expression matches the whole text."""
+        subsets = self._subsets
+        here: frozenset[int] | None = subsets.start
+        for char in text:
+            if here is None:
+                return False
+            if here not in self._known:
+                self._known[here] = subsets.step(here)
+            kind = subsets.classes[bisect_right(subsets.bounds, ord(char)) - 1]
+            here = self._known[here][kind] if kind >= 0 else None
+        return here is not None and 1 in here

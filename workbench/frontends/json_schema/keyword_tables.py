@@ -1,0 +1,70 @@
+"""Tables about keywords: the formats, when a keyword came, and which types it speaks of.
+
+Next file to read: ``keywords.py``.
+"""
+
+from __future__ import annotations
+
+from workbench.frontends.json_schema.values import ARRAY, NUMBER, OBJECT, STRING
+
+__all__ = ["FORMATS", "SINCE", "SPEAKS_OF"]
+
+#: Formats that any draft defines.
+FORMATS = frozenset(
+    name
+    for line in (
+        "color date date-time duration email host-name hostname idn-email idn-hostname",
+        "ip-address ipv4 ipv6 iri iri-reference json-pointer phone regex relative-json-pointer",
+        "style time uri uri-reference uri-template utc-millisec uuid",
+    )
+    for name in line.split()
+)
+
+#: Keywords that came with a later draft; before it they are annotations.
+SINCE = {
+    "const": 6,
+    "contains": 6,
+    "propertyNames": 6,
+    "if": 7,
+    "minContains": 2019,
+    "maxContains": 2019,
+    "unevaluatedItems": 2019,
+    "unevaluatedProperties": 2019,
+    "dependentRequired": 2019,
+    "dependentSchemas": 2019,
+    "$recursiveRef": 2019,
+    "prefixItems": 2020,
+    "$dynamicRef": 2020,
+}
+
+#: The types of value that a keyword speaks of.
+SPEAKS_OF = {
+    "minimum": NUMBER,
+    "maximum": NUMBER,
+    "exclusiveMinimum": NUMBER,
+    "exclusiveMaximum": NUMBER,
+    "multipleOf": NUMBER,
+    "minLength": STRING,
+    "maxLength": STRING,
+    "pattern": STRING,
+    "format": STRING,
+    "items": ARRAY,
+    "prefixItems": ARRAY,
+    "additionalItems": ARRAY,
+    "minItems": ARRAY,
+    "maxItems": ARRAY,
+    "uniqueItems": ARRAY,
+    "contains": ARRAY,
+    "unevaluatedItems": ARRAY,
+    "properties": OBJECT,
+    "required": OBJECT,
+    "additionalProperties": OBJECT,
+    "patternProperties": OBJECT,
+    "propertyNames": OBJECT,
+    "minProperties": OBJECT,
+    "maxProperties": OBJECT,
+    "dependencies": OBJECT,
+    "dependentRequired": OBJECT,
+    "dependentSchemas": OBJECT,
+    "unevaluatedProperties": OBJECT,
+}
