@@ -42,14 +42,11 @@ function closeStatic(id: string): () => void {
 class KernelHost implements Host {
   private requests = new Map<number, (found: Found) => void>();
   private serial = 0;
-  private recorded: RecordedSearch;
 
   constructor(
     private model: Model,
     private store: Store,
-  ) {
-    this.recorded = new RecordedSearch(store.doc);
-  }
+  ) {}
 
   command(command: Command): void {
     this.model.send(command);
@@ -61,7 +58,7 @@ class KernelHost implements Host {
   }
 
   search(position: Position, query: string, allowedOnly: boolean): Promise<Found> {
-    if (this.store.live !== true) return Promise.resolve(this.recorded.find(position, query, allowedOnly));
+    if (this.store.live !== true) return Promise.resolve(new RecordedSearch(this.store.doc).find(position, query, allowedOnly));
     const request = ++this.serial;
     this.model.send({ type: "search", request, node: position.id, query, allowed_only: allowedOnly });
     return new Promise((resolve) => this.requests.set(request, resolve));
@@ -97,6 +94,7 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
   };
   const onPayload = () =>
     void read().then((doc) => {
+      if (doc.positions.length < store.doc.positions.length) return; // newer steps have arrived since
       store.replace(doc);
       store.notify();
     });

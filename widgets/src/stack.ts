@@ -39,7 +39,7 @@ function card(frames: Frame[], before: number): HTMLElement {
         { class: `wb-frame${i === 0 ? " wb-top" : ""}${i < grown ? " wb-pushed" : ""}` },
         h("span", { class: "wb-glyph", "aria-hidden": "true" }, i === 0 ? "▶" : " "),
         h("span", { class: "wb-rule" }, frame.rules.length ? frame.rules.join(" · ") : "(no rule)"),
-        h("span", { class: "wb-id" }, i === 0 ? `in state ${frame.state}` : `returns to ${frame.state}`),
+        h("span", { class: "wb-id" }, i === 0 ? `in state ${frame.state}` : frame.state < 0 ? "" : `returns to ${frame.state}`),
         frame.count !== null && h("span", { class: "wb-count" }, `× ${frame.count}`),
         i < grown && h("span", { class: "wb-id" }, "pushed"),
       ),

@@ -136,7 +136,7 @@ export class Table {
     const taken = store.next?.edge?.token === id;
     const reason = here.whys[id];
     const verdict = allowed ? "● allowed" : `✕ ${reason ? shortReason(reason, store.doc.tokens[id]?.[0] ?? "") : "rejected"}`;
-    const chosen = taken ? "▶ taken" : store.childBy(id) ? "⑂ other branch" : "";
+    const chosen = taken ? "▶ taken" : store.childBy(id) ? "⑂ other branch" : !store.next && here.next === id ? "▷ the sampler's pick" : "";
     const element = h(
       "div",
       {

@@ -51,6 +51,8 @@ export interface Position {
   graph: string;
   mask: string;
   times: Times | null;
+  /** The token that the sampler would take, where that is known. */
+  next: number | null;
   end: string | null;
   whys: Record<string, Why>;
 }

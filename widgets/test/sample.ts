@@ -18,6 +18,7 @@ export function position(id: number, parent: number, token: number | null, more:
     graph: "",
     mask: "",
     times: null,
+    next: null,
     end: null,
     whys: {},
     ...more,

@@ -111,7 +111,7 @@ def _step_cells(document: Document, i: int, before: Position, after: Position) -
         percent(edge.after),
         percent(before.mass_removed),
         str(edge.rank + 1),
-        f"{before.entropy_before:.2f} → {before.entropy_after:.2f}",
+        f"{abs(before.entropy_before):.2f} → {abs(before.entropy_after):.2f}",
         str(len(before.stacks[0])) if before.stacks else "–",
         milliseconds(times.mask) if times else "–",
         milliseconds(times.forward) if times else "–",
@@ -199,7 +199,7 @@ def _image(drawn: Picture, live: Sequence[int]) -> str:
     lit = "".join(f"\ts{s} [peripheries=2 penwidth=2]\n" for s in live if s in drawn.states)
     source = f"{drawn.source.rstrip().removesuffix('}')}{lit}}}\n"
     try:
-        done = subprocess.run(  # noqa: S603
+        done = subprocess.run(
             [program, "-Tsvg"], input=source.encode(), capture_output=True, timeout=5, check=True
         )
     except (OSError, subprocess.SubprocessError):

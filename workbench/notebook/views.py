@@ -130,6 +130,8 @@ class Position:
     graph: str = ""
     mask: str = ""
     times: Times | None = None
+    #: the token that the sampler would take, where that is known
+    next: int | None = None
     end: str | None = None
     whys: dict[int, Why] = field(default_factory=dict)
 
@@ -169,6 +171,7 @@ class Position:
                 "forward": times.forward,
                 "sample": times.sample,
             },
+            "next": self.next,
             "end": self.end,
             "whys": {
                 str(token): {"consumed": w.consumed, "reason": w.reason, "expected": w.expected}
@@ -458,7 +461,7 @@ def add_masks(document: Document, trace: Trace, vocabulary: TokenTable) -> None:
     document.add_tokens(range(vocabulary.size), vocabulary)
     order = byte_order(vocabulary)
     for key in dict.fromkeys(step.mask for step in trace.steps if step.mask in trace.masks):
-        bits = trace.allowed(key, vocabulary)[order]  # type: ignore[arg-type]
+        bits = trace.allowed(key, vocabulary)[order]
         edges = np.flatnonzero(np.diff(np.concatenate(([False], bits, [False])).astype(np.int8)))
         starts, ends = edges[::2], edges[1::2]
         document.masks[key] = np.stack([starts, ends - starts], axis=1).ravel().tolist()

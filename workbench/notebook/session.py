@@ -1,0 +1,332 @@
+"""The stepper without a screen: a decoder, a tree of the positions seen so far, and a cursor.
+
+Taking another token in the past makes a branch; no position is ever erased. The decoder stands at one
+position; it is moved only when new work is asked for. Looking at positions needs no decoder.
+
+Next file to read: ``workbench/notebook/stepper.py``, which shows a session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from workbench.automaton.dot import byte_label
+from workbench.errors import DeadEnd, WorkbenchError
+from workbench.notebook.views import (
+    Document,
+    Edge,
+    Pictures,
+    Position,
+    Row,
+    Why,
+    add_position,
+    closed_position,
+    edge_of,
+    picture_wire,
+    position_before,
+    problem_wire,
+    row_wire,
+    start_document,
+    tokens_wire,
+)
+
+if TYPE_CHECKING:
+    from workbench.decoding import Candidate, Decoder
+
+__all__ = ["Session"]
+
+#: Tokens that one run may take.
+RUN_LIMIT = 256
+#: Rejected tokens per position whose reason is worked out ahead.
+REASONS = 6
+#: Rows that a search returns.
+FOUND = 200
+
+
+class Session:
+    """Steps a decoder and remembers every position; ``document`` is what screens show.
+
+    The methods that move raise ``WorkbenchError`` when a token is refused and leave everything as it
+    was. A dead end is no error here: its position says so, and ``document.problem`` has the message.
+    """
+
+    def __init__(self, decoder: Decoder, title: str | None = None) -> None:
+        self.decoder = decoder
+        self.document: Document = start_document(decoder.trace, decoder.vocabulary, title)
+        automaton = getattr(decoder.compiled, "automaton", None)
+        self._pictures = Pictures(automaton)
+        self._cursor = 0
+        self._children: dict[tuple[int, int], int] = {}
+        self._undo: list[int] = []
+        self._scout: tuple[int, Decoder] | None = None
+        self._dirty: set[int] = set()
+        self._sent: tuple[set[int], set[str]] = (set(), set())
+        self._add(None)
+
+    def __repr__(self) -> str:
+        return f"<Session of {len(self.document.positions)} positions: {self.text[-40:]!r}>"
+
+    @property
+    def cursor(self) -> int:
+        """The position that is looked at."""
+        return self._cursor
+
+    @property
+    def here(self) -> Position:
+        """The position at the cursor."""
+        return self.document.positions[self._cursor]
+
+    @property
+    def text(self) -> str:
+        """The text up to the cursor."""
+        return self.document.text(self._cursor)
+
+    # Moving the cursor: no model is run.
+
+    def goto(self, position: int) -> None:
+        """Look at another position. Raises ``IndexError`` for one that does not exist."""
+        if not 0 <= position < len(self.document.positions):
+            raise IndexError(f"there is no position {position}")
+        self._cursor = position
+
+    def back(self, n: int = 1) -> int:
+        """Look at the position ``n`` tokens before; returns how far it went."""
+        for moved in range(n):
+            if self.here.parent < 0:
+                return moved
+            self._cursor = self.here.parent
+        return n
+
+    def undo(self) -> None:
+        """Return to where the cursor was before the last token was taken; nothing is erased."""
+        if not self._undo:
+            raise WorkbenchError("there is nothing to undo")
+        self._cursor = self._undo.pop()
+
+    # Taking tokens.
+
+    def step(self, position: int | None = None) -> Position:
+        """Let the sampler choose the token after a position (by default the cursor's)."""
+        return self._take(self._cursor if position is None else position, None)
+
+    def take(self, token_id: int, position: int | None = None) -> Position:
+        """Choose the token after a position (by default the cursor's)."""
+        return self._take(self._cursor if position is None else position, token_id)
+
+    def running(
+        self, until: Literal["branching", "end"] = "end", position: int | None = None
+    ) -> Iterator[Position]:
+        """Step from a position to the next one with a choice or to the end, one step per item.
+
+        One call takes at most 256 tokens.
+        """
+        at = self._cursor if position is None else position
+        self._undo.append(self._cursor)
+        for _ in range(RUN_LIMIT):
+            if not self._known(at).open:
+                break
+            reached = self._advance(at, None)
+            at = self._cursor = reached.id
+            yield reached
+            if until == "branching" and reached.open and reached.allowed > 1:
+                break
+
+    def run(
+        self, until: Literal["branching", "end"] = "end", position: int | None = None
+    ) -> Position:
+        """Step to the next position with a choice, or to the end."""
+        for _ in self.running(until, position):
+            pass
+        return self.here
+
+    def _take(self, start: int, token_id: int | None) -> Position:
+        reached = self._advance(start, token_id)
+        self._undo.append(self._cursor)
+        self._cursor = reached.id
+        return reached
+
+    def _known(self, position: int) -> Position:
+        if not 0 <= position < len(self.document.positions):
+            raise IndexError(f"there is no position {position}")
+        return self.document.positions[position]
+
+    def _advance(self, start: int, token_id: int | None) -> Position:
+        """The position after a token, which may be known already; the cursor stays."""
+        before = self._known(start)
+        if not before.open:
+            raise WorkbenchError(f"the run ended here ({before.end}): step back first")
+        token = before.next if token_id is None else token_id
+        known = None if token is None else self._children.get((start, token))
+        if known is None:
+            self._move(start)
+            step = self.decoder.step(token_id)
+            known = self._add(edge_of(step), start)
+        return self.document.positions[known]
+
+    def _add(self, edge: Edge | None, parent: int = -1) -> int:
+        """Put the position where the decoder stands into the document."""
+        number = len(self.document.positions)
+        position = self._describe(number, parent, edge)
+        add_position(self.document, position, self._pictures, self.decoder.vocabulary)
+        if edge is not None:
+            self._children[parent, edge.token_id] = number
+        self._dirty.add(number)
+        return number
+
+    def _describe(self, number: int, parent: int, edge: Edge | None) -> Position:
+        decoder = self.decoder
+        self.document.problem = None
+        if decoder.is_finished:
+            return closed_position(decoder.trace, number, parent, edge)
+        try:
+            # What is known before the next token is what its step records: take one and give it back.
+            step = decoder.step()
+        except DeadEnd as error:
+            self.document.problem = "DeadEnd", str(error)
+            return closed_position(decoder.trace, number, parent, edge)
+        decoder.back()
+        position = position_before(decoder.trace, step, number, parent, edge)
+        rejected = [row.token_id for row in position.rows if not row.allowed][:REASONS]
+        whys = {token: reason(decoder, token) for token in rejected}
+        return replace(position, whys=whys, next=step.token_id)
+
+    # Asking about a position.
+
+    def why(self, token_id: int, position: int | None = None) -> Why:
+        """Why a token is allowed or not at a position; kept with the position."""
+        number = self._cursor if position is None else position
+        here = self.document.positions[number]
+        found = here.whys.get(token_id)
+        if found is None:
+            found = reason(self._look(number), token_id)
+            self.document.positions[number] = replace(here, whys={**here.whys, token_id: found})
+            self.document.add_tokens([token_id], self.decoder.vocabulary)
+            self._dirty.add(number)
+        return found
+
+    def search(
+        self, query: str, position: int | None = None, *, allowed_only: bool = False
+    ) -> dict[str, Any]:
+        """Find tokens at a position: by text, ``id:17`` or ``hex:e2 9c``.
+
+        Returns rows, the number of tokens found, and the bytes of the tokens in the rows, as the front
+        end reads them.
+        """
+        number = self._cursor if position is None else position
+        if not self.document.positions[number].open:
+            return {"rows": [], "total": 0, "tokens": {}, "note": "the run ended here"}
+        found = self._found(self._look(number), query.strip(), not allowed_only)
+        if found is None:
+            note = "write id: and a number, or hex: and pairs of digits"
+            return {"rows": [], "total": 0, "tokens": {}, "note": note}
+        rows = [
+            Row(c.token_id, c.probability_before, c.probability_after, c.allowed)
+            for c in sorted(
+                found, key=lambda c: (-max(c.probability_before, c.probability_after), c.token_id)
+            )[:FOUND]
+        ]
+        new = self.document.add_tokens([row.token_id for row in rows], self.decoder.vocabulary)
+        return {
+            "rows": [row_wire(row) for row in rows],
+            "total": len(found),
+            "tokens": tokens_wire({i: self.document.tokens[i] for i in new}),
+        }
+
+    def _found(self, decoder: Decoder, query: str, refused: bool) -> list[Candidate] | None:
+        everything = decoder.vocabulary.width
+        kind, _, rest = query.partition(":")
+        rest = rest.strip()
+        if kind == "id":
+            if not (rest.isascii() and rest.isdigit()):
+                return None
+            return decoder.candidates(1, search=f"#{int(rest)}", refused=refused)
+        if kind == "hex":
+            try:
+                wanted = bytes.fromhex(rest)
+            except ValueError:
+                return None
+            if not wanted:
+                return None
+            every = decoder.candidates(everything, refused=refused)
+            return [c for c in every if wanted in c.token_bytes]
+        return decoder.candidates(everything, search=query, refused=refused)
+
+    # What screens need to hear.
+
+    def changes(self) -> dict[str, Any]:
+        """What was added or changed since the last call, as the front end reads it."""
+        document = self.document
+        tokens, pictures = self._sent
+        new_tokens = {i: entry for i, entry in document.tokens.items() if i not in tokens}
+        new_pictures = {k: drawn for k, drawn in document.pictures.items() if k not in pictures}
+        tokens.update(new_tokens)
+        pictures.update(new_pictures)
+        changed = sorted(self._dirty)
+        self._dirty.clear()
+        return {
+            "positions": [document.positions[number].wire() for number in changed],
+            "tokens": tokens_wire(new_tokens),
+            "graphs": {key: picture_wire(drawn) for key, drawn in new_pictures.items()},
+            "cursor": self._cursor,
+            "problem": problem_wire(document.problem),
+        }
+
+    # The decoder's place.
+
+    def _where(self) -> int:
+        """The position that the decoder stands at.
+
+        It is read off the decoder's tokens, so that an interrupt at any moment does no harm; a token
+        too many is taken back.
+        """
+        at = 0
+        tokens = self.decoder.token_ids
+        for i, token in enumerate(tokens):
+            child = self._children.get((at, token))
+            if child is None:
+                self.decoder.back(len(tokens) - i)
+                break
+            at = child
+        return at
+
+    def _path(self, position: int) -> list[int]:
+        return [p.id for p in self.document.path(position)]
+
+    def _move(self, position: int) -> None:
+        """Bring the decoder to a position: back to where the paths part, then along the tokens."""
+        old, new = self._path(self._where()), self._path(position)
+        shared = sum(1 for a, b in zip(old, new, strict=False) if a == b)
+        self.decoder.back(len(old) - shared)
+        for number in new[shared:]:
+            edge = self.document.positions[number].edge
+            assert edge is not None
+            self.decoder.step(edge.token_id)
+
+    def _look(self, position: int) -> Decoder:
+        """A decoder that stands at a position; the main one stays where it is if it can."""
+        self._known(position)
+        path = self._path(self._where())
+        if position == path[-1]:
+            return self.decoder
+        if self._scout is not None and self._scout[0] == position:
+            return self._scout[1]
+        if position not in path:
+            self._move(position)
+            return self.decoder
+        scout = self.decoder.fork()
+        scout.back(len(path) - 1 - path.index(position))
+        self._scout = position, scout
+        return scout
+
+
+def reason(decoder: Decoder, token_id: int) -> Why:
+    """Ask the matcher why a token is allowed or not."""
+    explain = getattr(decoder.matcher, "explain", None)
+    if explain is None:
+        return Why(0, "there is no grammar: every token is allowed")
+    found = explain(token_id)
+    expected = byte_label(found.expected, limit=120) if found.expected else ""
+    text = found.reason
+    return Why(found.consumed, text[:1].upper() + text[1:], expected)
