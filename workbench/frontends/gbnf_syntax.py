@@ -64,6 +64,10 @@ _WORDS = {
     "NAME": "a rule name",
 }
 _LEXEMES = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|\[[^\]\\]*(?:\\.[^\]\\]*)*\]|#[^\r\n]*|[()]', re.S)
+#: A rule name that became part of the rule before, because that one ends with '|' or '::='.
+_SWALLOWED = re.compile(
+    r"(?:\||::=)[ \t]*(?:#[^\r\n]*)?[\r\n](?:\s|#[^\r\n]*[\r\n])*[A-Za-z0-9_-]+[ \t]*\Z"
+)
 _QUANTIFIERS = {"STAR", "PLUS", "QUESTION", "LBRACE"}
 #: What a character that starts no token may have been meant as: message, hint.
 _STRAY = {
@@ -164,6 +168,8 @@ def _unexpected(source: str, error: Any) -> GrammarSyntaxError:
             hint = "a rule goes on in the next line only after a '|' or inside parentheses"
         elif token.type == "_DEFINE":
             hint = "each rule begins on a line of its own"
+            if _SWALLOWED.search(source, max(0, start - 500), start):
+                hint = "an empty part takes in the next line; write () to mean nothing"
     return GrammarSyntaxError(message, text=source, start=start, end=end, hint=hint)
 
 
