@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+from workbench.frontends import unicode_sets
 from workbench.grammar.ir import EMPTY, NEVER, Alt, ByteSet, CharSet, Expr, Literal, Seq
 
 __all__ = [
@@ -53,15 +54,7 @@ def intersect(left: Ranges, right: Ranges) -> Ranges:
 
 def complement(ranges: Ranges) -> Ranges:
     """The scalar values outside."""
-    out: list[tuple[int, int]] = []
-    at = 0
-    for low, high in ranges:
-        if at < low:
-            out.append((at, low - 1))
-        at = max(at, high + 1)
-    if at <= 0x10FFFF:
-        out.append((at, 0x10FFFF))
-    return intersect(tuple(out), ANY)
+    return intersect(unicode_sets.complement(ranges), ANY)
 
 
 def _digit_set(digits: Sequence[int]) -> ByteSet:
