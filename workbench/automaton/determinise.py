@@ -256,6 +256,44 @@ class _Determiniser:
             machine.call[number].extend((entry, loop, target) for target in self.states(targets))
 
 
+def _trim(machine: Machine) -> None:
+    """Drop edges into states whose frame can never end.
+
+    Positions are trimmed before, but in a left-recursive group a unit that ends need not lead on to
+    the end of every entry.
+    """
+    n = len(machine.final)
+    byte_sources: list[list[int]] = [[] for _ in range(n)]
+    call_sources: list[list[tuple[int, int]]] = [[] for _ in range(n)]
+    for state in range(n):
+        for _, _, target in machine.byte[state]:
+            byte_sources[target].append(state)
+        for entry, _, after in machine.call[state]:
+            start = machine.entry_state[entry]
+            call_sources[after].append((state, start))
+            call_sources[start].append((state, after))
+    live = list(machine.final)
+    todo = [state for state in range(n) if live[state]]
+    while todo:
+        reached = todo.pop()
+        sources = byte_sources[reached] + [
+            source for source, other in call_sources[reached] if live[other]
+        ]
+        for source in sources:
+            if not live[source]:
+                live[source] = True
+                todo.append(source)
+    if all(live):
+        return
+    for state in range(n):
+        machine.byte[state] = [edge for edge in machine.byte[state] if live[edge[2]]]
+        machine.call[state] = [
+            call
+            for call in machine.call[state]
+            if live[call[2]] and live[machine.entry_state[call[0]]]
+        ]
+
+
 def _split(spans: list[tuple[int, int, int]]) -> list[tuple[int, int, set[int]]]:
     """Cut overlapping byte ranges into disjoint ones with the set of their targets."""
     if len(spans) == 1:
@@ -403,7 +441,9 @@ def _ends_of(machine: Machine, start: int) -> list[int]:
 
 def determinise(nfa: Nfa, root: int, budgets: Budgets) -> Machine:
     """Turn positions into a machine with merged states. Raises ``GrammarTooComplex``."""
-    machine = _merge(_Determiniser(nfa, budgets).run(root))
+    machine = _Determiniser(nfa, budgets).run(root)
+    _trim(machine)
+    machine = _merge(machine)
     if _drop_frames(machine):
         machine = _merge(machine)
     return machine

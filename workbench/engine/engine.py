@@ -27,6 +27,7 @@ from workbench.vocabulary import Vocabulary
 __all__ = ["Engine", "Sequence"]
 
 _NO_ROOM = 2**31 - 2**20
+_JIT = not k.config.DISABLE_JIT
 
 
 class Pushable(Protocol):
@@ -61,9 +62,13 @@ class Engine:
         self._eos = np.array(vocabulary.eos_ids, dtype=np.int64)
         self._loops = np.zeros(8, dtype=np.uint32)
         self._scratch_mask = np.zeros(self.words, dtype=np.uint32)
+        self.offsets = vocabulary.offsets.astype(np.int64)
         self.count = np.zeros(k.COUNT_SLOTS, dtype=np.int64)
+        self._context = np.zeros(2 * len(k.CONTEXT_ARRAYS), dtype=np.int64)
+        self._address = self._context.ctypes.data
         self._new_arena(1 << 14)
         self._drop_rows()
+        self._publish()
         self.start = self._intern_start()
 
     # -- arena ---------------------------------------------------------------------------------
@@ -83,6 +88,12 @@ class Engine:
         self.rows_at = np.zeros(1024, dtype=np.int64)
         self.n_rows = 0
         self._row_of: dict[bytes, int] = {}
+
+    def _publish(self) -> None:
+        """Tell the kernels that take one address where the arrays lie now."""
+        for i, name in enumerate(k.CONTEXT_ARRAYS):
+            array = getattr(self, name)
+            self._context[2 * i : 2 * i + 2] = array.ctypes.data, array.size
 
     def _intern_start(self) -> int:
         buffer = int(self.work[k.W_BUFFER])
@@ -116,6 +127,7 @@ class Engine:
             grown = True
         if not grown:
             self.pool = np.concatenate([self.pool, np.zeros_like(self.pool)])
+        self._publish()
 
     def _check(self, code: int) -> None:
         """Grow on FULL, raise on COMPLEX."""
@@ -172,6 +184,7 @@ class Engine:
                 one.positions[:] = array("q", renumbered[at : at + n].tolist())
                 at += n
             self._drop_rows()
+            self._publish()
             self.epoch += 1
 
     # -- queries -------------------------------------------------------------------------------
@@ -201,12 +214,16 @@ class Engine:
                 self._check(int(first))
 
     def advance_token(self, position: int, token_id: int) -> int:
-        """Position after a token's bytes, or a negative number."""
-        offsets = self.vocabulary.offsets
-        start, stop = int(offsets[token_id]), int(offsets[token_id + 1])
-        if start == stop:
-            return -1
-        return self.advance_bytes(position, self.blob, start, stop)
+        """Position after a token's bytes, or a negative number when it is refused or has none."""
+        if not _JIT:
+            start, stop = int(self.offsets[token_id]), int(self.offsets[token_id + 1])
+            return -1 if start == stop else self.advance_bytes(position, self.blob, start, stop)
+        with self.lock:
+            while True:
+                following: int = k.accept_at(self._address, position, token_id)
+                if following >= k.REFUSED:
+                    return following
+                self._check(following)
 
     def accepts(self, position: int) -> bool:
         """Whether the text so far is complete."""
@@ -227,9 +244,18 @@ class Engine:
 
     def fill(self, position: int, out: NDArray[np.uint32]) -> None:
         """Write the mask of a position to ``out`` (uint32 words), which is left alone on errors."""
-        shape, bases = position >> 32, position & 0xFFFFFFFF
         with self.lock:
-            code = k.lookup(
+            if _JIT:
+                if k.lookup_at(self._address, position, out) == 0:
+                    return
+            elif self._lookup(position, out) == 0:
+                return
+            self._settled()
+            out[:] = self._compute(position >> 32, position & 0xFFFFFFFF)
+
+    def _lookup(self, position: int, out: NDArray[np.uint32]) -> int:
+        return int(
+            k.lookup(
                 self.auto,
                 self.pool,
                 self.table,
@@ -237,14 +263,11 @@ class Engine:
                 self.work,
                 self.rows_at,
                 self.rows,
-                shape,
-                bases,
+                position >> 32,
+                position & 0xFFFFFFFF,
                 out,
             )
-            if code == 0:
-                return
-            self._settled()
-            out[:] = self._compute(shape, bases)
+        )
 
     def _compute(self, shape: int, bases: int) -> NDArray[np.uint32]:
         """Compute and store the mask of a situation that has none yet."""
@@ -324,14 +347,17 @@ class Engine:
         if 4 * self.rows.size > self.budgets.row_bytes:
             k.forget_rows(self.pool, self.count)
             self._drop_rows()
+            self._publish()
         while True:
             start = int(self.rows_at[self.n_rows])
             end = k.pack_row(words, self.rows, start, self.rows.size)
             if end >= 0:
                 break
             self.rows = np.concatenate([self.rows, np.empty_like(self.rows)])
+            self._publish()
         if self.n_rows + 2 >= self.rows_at.size:
             self.rows_at = np.concatenate([self.rows_at, np.zeros_like(self.rows_at)])
+            self._publish()
         self.n_rows += 1
         self.rows_at[self.n_rows] = end
         self._row_of[content] = self.n_rows - 1

@@ -33,7 +33,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import boolean, int32, int64, njit, uint8, uint16, uint32
+from numba import boolean, carray, config, int32, int64, njit, types, uint8, uint16, uint32
+from numba.extending import intrinsic
 
 _INT32, _INT64, _UINT32 = int32[::1], int64[::1], uint32[::1]
 _TYPES: dict[str, Any] = {
@@ -1204,3 +1205,88 @@ def compact(pool, count, new_pool, new_table, new_count, roots, moved):
         term += n + 3
     for i in range(roots.size):
         roots[i] = moved[roots[i]]
+
+
+# -- one call from Python --------------------------------------------------------------------------
+# Passing ten arrays costs more than the work itself, so the hot calls take one address: an int64
+# array of (address, length) pairs, kept current by the engine.
+
+CONTEXT_ARRAYS = (
+    "auto",
+    "pool",
+    "table",
+    "count",
+    "trans",
+    "work",
+    "rows_at",
+    "rows",
+    "blob",
+    "offsets",
+)
+
+if not config.DISABLE_JIT:
+
+    @intrinsic
+    def as_pointer(typing_context: Any, address: Any) -> Any:
+        """An address as a void pointer."""
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.inttoptr(args[0], context.get_value_type(types.voidptr))
+
+        return types.voidptr(address), generate
+
+    @jit
+    def array32(context, i):
+        """Array ``i`` of a context, int32."""
+        pair = carray(as_pointer(context), (2 * i + 2,), int64)
+        return carray(as_pointer(pair[2 * i]), (pair[2 * i + 1],), int32)
+
+    @jit
+    def array64(context, i):
+        """Array ``i`` of a context, int64."""
+        pair = carray(as_pointer(context), (2 * i + 2,), int64)
+        return carray(as_pointer(pair[2 * i]), (pair[2 * i + 1],), int64)
+
+    @jit
+    def lookup_at(context, position, out):
+        """:func:`lookup` of a position."""
+        rows = array32(context, 7).view(uint32)
+        return lookup(
+            array32(context, 0),
+            array32(context, 1),
+            array32(context, 2),
+            array64(context, 3),
+            array32(context, 5),
+            array64(context, 6),
+            rows,
+            position >> 32,
+            position & 0xFFFFFFFF,
+            out,
+        )
+
+    @jit
+    def accept_at(context, position, token):
+        """The position after a token; REFUSED, FULL or COMPLEX."""
+        offsets = array64(context, 9)
+        start = offsets[token]
+        stop = offsets[token + 1]
+        if start == stop:
+            return REFUSED
+        pair = carray(as_pointer(context), (20,), int64)
+        blob = carray(as_pointer(pair[16]), (pair[17],), uint8)
+        shape, bases = advance(
+            array32(context, 0),
+            array32(context, 1),
+            array32(context, 2),
+            array64(context, 3),
+            array32(context, 4),
+            array32(context, 5),
+            blob,
+            start,
+            stop,
+            position >> 32,
+            position & 0xFFFFFFFF,
+        )
+        if shape < 0:
+            return shape
+        return shape << 32 | bases

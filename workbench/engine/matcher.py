@@ -156,28 +156,32 @@ class Matcher:
     # -- going on and back ---------------------------------------------------------------------
 
     def accept(self, token_id: int) -> bool:
-        """Go on with a token. False, and nothing changes, when it may not come next."""
+        """Go on with a token. False, and nothing changes, when it may not come next.
+
+        Raises ``VocabularyError`` for an id outside the logits, ``GrammarTooComplex`` when a budget is used
+        up (nothing changes then either).
+        """
         following = self._following(self._history.top, token_id)
-        if following is None:
+        if following < 0:
             return False
         self._engine.push(self._history, following)
-        self._terminated = token_id in self.vocabulary.eos_ids
+        self._terminated = token_id in self._engine.vocabulary.eos_ids
         self.num_accepted += 1
         return True
 
-    def _following(self, position: int, token_id: int) -> int | None:
-        """Position after a token, or None."""
+    def _following(self, position: int, token_id: int) -> int:
+        """Position after a token; negative when it may not come next."""
         vocabulary = self._engine.vocabulary
-        if not 0 <= token_id < vocabulary.width:
-            raise VocabularyError(f"token id {token_id} is not in 0..{vocabulary.width - 1}")
-        if self._terminated or token_id >= vocabulary.size:
-            return None
-        if token_id in vocabulary.special_ids or token_id in vocabulary.eos_ids:
-            if token_id in vocabulary.eos_ids and self._engine.accepts(position):
-                return position
-            return None
+        if not 0 <= token_id < vocabulary.size:
+            if not 0 <= token_id < vocabulary.width:
+                raise VocabularyError(f"token id {token_id} is not in 0..{vocabulary.width - 1}")
+            return -1
+        if self._terminated:
+            return -1
         following = self._engine.advance_token(position, token_id)
-        return None if following < 0 else following
+        if following < 0 and token_id in vocabulary.eos_ids and self._engine.accepts(position):
+            return position
+        return following
 
     def accept_tokens(self, token_ids: Iterable[int]) -> int:
         """Accept tokens until one is refused; returns how many were accepted."""
@@ -292,7 +296,7 @@ class Matcher:
         """Say why a token may or may not come next, byte by byte."""
         vocabulary = self.vocabulary
         data = vocabulary.token_bytes(token_id) if token_id < vocabulary.size else b""
-        allowed = self._following(self._history.top, token_id) is not None
+        allowed = self._following(self._history.top, token_id) >= 0
         expected = self.allowed_bytes()
         if self._terminated:
             return Explanation(token_id, data, False, 0, "the text has ended", frozenset())
