@@ -16,11 +16,13 @@ __all__ = ["MAX_STATES", "MAX_WORK", "Meter", "Ranges", "Recogniser", "Subsets"]
 
 #: Most states of an automaton over characters, and most steps of work spent on one construction.
 MAX_STATES = 20_000
-MAX_WORK = 4_000_000
+MAX_WORK = 2_000_000
 
 #: Sorted disjoint inclusive ranges of code points.
 Ranges = tuple[tuple[int, int], ...]
 
+#: What making a position counts as, beside visiting one.
+_POSITION_WORK = 8
 _TOP = 0x110000
 _SURROGATES = (0xD800, 0xE000)
 
@@ -64,7 +66,7 @@ def _build(expr: Expr, meter: Meter) -> _Nfa:
     nfa = _Nfa([[], []], [[], []], {})
     todo: list[tuple[Expr, int, int]] = [(expr, 0, 1)]
     while todo:
-        meter.spend(1)
+        meter.spend(_POSITION_WORK)
         item, source, target = todo.pop()
         if isinstance(item, CharSet):
             number = nfa.sets.setdefault(item.ranges, len(nfa.sets))
@@ -103,7 +105,7 @@ def _build_repeat(
     at = nfa.state()
     nfa.empty[source].append(at)
     copies = item.min if item.max is None else item.max
-    meter.spend(copies)
+    meter.spend(copies * _POSITION_WORK)
     for number in range(copies):
         if number >= item.min:
             nfa.empty[at].append(target)
