@@ -1,0 +1,441 @@
+"""Constrained decoding one step at a time: forward, back, choose, fork.
+
+::
+
+    decoder = Decoder(model, "Name a colour.", grammar)
+    decoder.candidates(5)          # what may come next, with probabilities before and after the mask
+    decoder.step()                 # let the sampler choose
+    decoder.step(token_id)         # choose
+    decoder.back()                 # take it back
+
+``generate`` and the notebook stepper both drive this class. At every position the mask is computed on
+a second thread while the forward pass runs; masks come first, then sampling.
+
+Next file to read: ``workbench/decoding/generation.py``.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import json
+import platform
+import secrets
+import time
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from workbench.decoding.distribution import Distribution, describe
+from workbench.decoding.prompt import Prompt, encode_prompt
+from workbench.decoding.runner import Runner
+from workbench.decoding.samplers import Sampling, uniform
+from workbench.decoding.situation import MatcherLike, Situation, Watcher, make_matcher
+from workbench.decoding.trace import StepKind, Trace, TraceStep, byte_order
+from workbench.device import MaskApplier
+from workbench.errors import DeadEnd, WorkbenchError
+from workbench.models import LoadedModel
+from workbench.vocabulary import Vocabulary
+
+__all__ = ["Candidate", "Decoder"]
+
+#: Positions whose logits are kept, so that stepping back is instant.
+KEPT = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A token that might come next, and how likely it is at temperature 1."""
+
+    token_id: int
+    token_bytes: bytes
+    label: str
+    allowed: bool
+    probability_before: float
+    probability_after: float
+    rank_before: int
+
+
+@dataclass(slots=True, eq=False)
+class _Position:
+    """Everything known before the next token is chosen. ``masked`` and ``logits``: (tokens,)."""
+
+    situation: Situation
+    logits: torch.Tensor
+    masked: torch.Tensor
+    mask_hidden_ms: float
+    mask_exposed_ms: float
+    forward_ms: float
+    apply_ms: float
+    before: Distribution | None = None
+    after: Distribution | None = None
+
+    def describe(self) -> tuple[Distribution, Distribution]:
+        """The distributions before and after the mask."""
+        if self.before is None or self.after is None:
+            self.before, self.after = describe(self.logits), describe(self.masked)
+        return self.before, self.after
+
+
+class Decoder:
+    """One run of a model under a grammar, steppable in both directions.
+
+    ``prompt`` is a text, a list of chat messages or a list of token ids (see ``chat`` in
+    :func:`~workbench.decoding.prompt.encode_prompt`); ``grammar`` a Grammar, a compiled one, or None
+    for no constraint. With ``record`` False the trace holds the tokens and times alone. ``overlap``
+    False computes masks after the forward pass instead of beside it. Not for several threads.
+    """
+
+    def __init__(
+        self,
+        model: LoadedModel,
+        prompt: Prompt,
+        grammar: Any = None,
+        *,
+        sampling: Sampling | None = None,
+        chat: bool | None = None,
+        record: bool = True,
+        overlap: bool = True,
+    ) -> None:
+        self.model = model
+        self.vocabulary: Vocabulary = model.vocabulary
+        self.sampling = sampling or Sampling()
+        self._seed = secrets.randbits(32) if self.sampling.seed is None else self.sampling.seed
+        self._record = record
+        self._overlap = overlap
+        ids, text = encode_prompt(model.tokenizer, prompt, chat)
+        limit = model.context_size
+        if limit is not None and len(ids) >= limit:
+            raise WorkbenchError(f"the prompt has {len(ids):,} tokens, the model sees {limit:,}")
+        if max(ids) >= self.vocabulary.size:
+            raise WorkbenchError(f"the prompt holds {max(ids)}, which is no token of this model")
+        make, self.compiled = make_matcher(grammar, self.vocabulary)
+        self._watcher = self._watch(make())
+        self._runner = Runner(model)
+        self._applier = MaskApplier(model.model.device)
+        self._positions: dict[int, _Position] = {}
+        self.trace = self._new_trace(ids, text, grammar if self.compiled is None else self.compiled)
+
+    def __repr__(self) -> str:
+        return f"<Decoder after {len(self.trace.steps)} tokens: {self.trace.text[-40:]!r}>"
+
+    # Where the run is.
+
+    @property
+    def matcher(self) -> Any:
+        """The matcher after the tokens so far: read it, do not move it."""
+        return self._watcher.matcher
+
+    @property
+    def token_ids(self) -> list[int]:
+        """The tokens so far, without the prompt."""
+        return self.trace.token_ids
+
+    @property
+    def text(self) -> str:
+        """The text so far, without the prompt."""
+        return self.trace.text
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether an end token was taken, a dead end met, or the model's context filled."""
+        return self.trace.finish_reason is not None
+
+    @property
+    def allowed_count(self) -> int:
+        """How many tokens may come next; 0 once finished."""
+        return 0 if self.is_finished else self._ensure().situation.allowed_count
+
+    @property
+    def mask(self) -> NDArray[np.bool_]:
+        """Which tokens may come next: bool of shape (vocabulary.width,)."""
+        if self.is_finished:
+            return np.zeros(self.vocabulary.width, dtype=np.bool_)
+        row = self._ensure().situation.row.astype("<i4").view(np.uint8)
+        return np.unpackbits(row, bitorder="little")[: self.vocabulary.width].astype(np.bool_)
+
+    @property
+    def logits(self) -> torch.Tensor:
+        """The model's logits for the next token, before the mask: float32 of shape (tokens,)."""
+        return self._ensure().logits.clone()
+
+    def candidates(
+        self, limit: int = 200, *, search: str = "", refused: bool = False
+    ) -> list[Candidate]:
+        """The likeliest next tokens; only allowed ones unless ``refused``.
+
+        ``search`` keeps the tokens whose text contains it in any case, or "#12" the token 12.
+        """
+        if self.is_finished:
+            return []
+        position = self._ensure()
+        before, after = position.describe()
+        mask = torch.from_numpy(self.mask[: len(before.probabilities)])
+        order = torch.sort(before.probabilities, descending=True, stable=True).indices
+        rank = torch.empty_like(order)
+        rank[order] = torch.arange(len(order))
+        if not refused:
+            order = order[mask[order]]
+        result: list[Candidate] = []
+        for token in self._matching(order, search):
+            if len(result) >= limit:
+                break
+            result.append(
+                Candidate(
+                    token,
+                    self.vocabulary.token_bytes(token),
+                    self.vocabulary.label(token),
+                    bool(mask[token]),
+                    float(before.probabilities[token]),
+                    float(after.probabilities[token]),
+                    int(rank[token]),
+                )
+            )
+        return result
+
+    def _matching(self, order: torch.Tensor, search: str) -> Iterator[int]:
+        wanted = search.casefold()
+        for token in order.tolist():
+            if token >= self.vocabulary.size:
+                continue
+            if not wanted or wanted == f"#{token}":
+                yield token
+                continue
+            text = self.vocabulary.token_bytes(token).decode("utf-8", errors="replace")
+            if wanted in text.casefold() or wanted in self.vocabulary.label(token).casefold():
+                yield token
+
+    # Moving.
+
+    def step(self, token_id: int | None = None) -> TraceStep:
+        """Take the next token: the one given, or the sampler's.
+
+        Raises ``DeadEnd`` when no token may come next, ``WorkbenchError`` when the run is finished or
+        the token given is not allowed; the decoder stays as it was then.
+        """
+        if self.is_finished:
+            raise WorkbenchError(
+                f"this run is finished ({self.trace.finish_reason}): step back first"
+            )
+        position = self._ensure()
+        situation = position.situation
+        if situation.allowed_count == 0:
+            self._dead_end(situation)
+        started = time.perf_counter()
+        if token_id is None:
+            index = len(self.trace.steps)
+            token = self.sampling.choose(position.masked, uniform(self._seed, index))
+        else:
+            token = int(token_id)
+        sample_ms = (time.perf_counter() - started) * 1000 + position.apply_ms
+        step = self._describe_step(position, token, token_id is not None, sample_ms)
+        if not self.matcher.accept(token):
+            raise WorkbenchError(self._refusal(token))
+        step = self.trace.append(step)
+        self._after_token()
+        return step
+
+    def back(self, n: int = 1) -> int:
+        """Take back the last ``n`` tokens, or as many as there are; returns how many."""
+        n = min(n, len(self.trace.steps))
+        if n <= 0:
+            return 0
+        self._watcher.abandon()
+        self.matcher.rollback(n)
+        del self.trace.steps[-n:]
+        self.trace.finish_reason = self.trace.error = None
+        self.trace.final = {}
+        for index in [i for i in self._positions if i > len(self.trace.steps)]:
+            del self._positions[index]
+        return n
+
+    def fork(self) -> Decoder:
+        """Copy the run, so that both can go on apart."""
+        other = object.__new__(Decoder)
+        for name, value in vars(self).items():
+            setattr(other, name, value)
+        other._watcher = self._watch(self.matcher.fork())
+        other._runner = self._runner.fork()
+        other._applier = MaskApplier(self.model.model.device)
+        other._positions = dict(self._positions)
+        other.trace = self.trace.copy()
+        return other
+
+    # Inside.
+
+    def _watch(self, matcher: MatcherLike) -> Watcher:
+        words = (self.vocabulary.width + 31) // 32
+        return Watcher(matcher, words, record=self._record, overlap=self._overlap)
+
+    @torch.inference_mode()
+    def _ensure(self) -> _Position:
+        """What is known at the current position; runs model and mask when it is not known yet."""
+        index = len(self.trace.steps)
+        position = self._positions.get(index)
+        if position is not None:
+            return position
+        started = time.perf_counter()
+        self._watcher.start()
+        try:
+            logits = self._runner.logits(self.trace.prompt_ids + self.trace.token_ids)
+            forward_end = time.perf_counter()
+            situation = self._watcher.finish()
+        finally:
+            self._watcher.abandon()
+        hidden = min(situation.ended, forward_end) - max(situation.started, started)
+        hidden = max(0.0, hidden)
+        before_mask = time.perf_counter()
+        masked = logits.clone()
+        self._applier.apply(masked, self._applier.prepare(situation.row))
+        position = self._positions[index] = _Position(
+            situation,
+            logits,
+            masked,
+            mask_hidden_ms=hidden * 1000,
+            mask_exposed_ms=(situation.ended - situation.started - hidden) * 1000,
+            forward_ms=(forward_end - started) * 1000,
+            apply_ms=(time.perf_counter() - before_mask) * 1000,
+        )
+        self._positions.pop(index - KEPT, None)
+        return position
+
+    def _describe_step(
+        self, position: _Position, token: int, chosen: bool, sample_ms: float
+    ) -> TraceStep:
+        situation = position.situation
+        if not 0 <= token < self.vocabulary.size:
+            raise WorkbenchError(f"{token} is no token of this model")
+        kind: StepKind = "sampled"
+        if token in self.vocabulary.eos_ids:
+            kind = "eos"
+        elif chosen:
+            kind = "chosen"
+        elif situation.allowed_count == 1:
+            kind = "forced"
+        mask_ms = (situation.ended - situation.started) * 1000
+        values: dict[str, Any] = {
+            "index": len(self.trace.steps),
+            "kind": kind,
+            "token_id": token,
+            "token_bytes": self.vocabulary.token_bytes(token),
+            "allowed_count": situation.allowed_count,
+            "is_accepting": situation.is_accepting,
+            "mask_ms": mask_ms,
+            "mask_hidden_ms": position.mask_hidden_ms,
+            "mask_exposed_ms": position.mask_exposed_ms,
+            "forward_ms": position.forward_ms,
+            "sample_ms": sample_ms,
+        }
+        if self._record:
+            before, after = position.describe()
+            values |= {
+                "probability_before": float(before.probabilities[token]),
+                "probability_after": float(after.probabilities[token]),
+                "mass_removed": _mass_removed(before, after),
+                "rank_before": before.rank(token),
+                "entropy_before": before.entropy,
+                "entropy_after": after.entropy,
+                "logsumexp_before": before.logsumexp,
+                "logsumexp_after": after.logsumexp,
+                "top_before": before.top(),
+                "top_after": after.top(),
+                "mask": self.trace.add_mask(situation.row, _order(self.vocabulary)),
+                "live_states": situation.live_states,
+                "stacks": tuple(self.trace.add_stack(frames) for frames in situation.stacks),
+            }
+        return TraceStep(**values)
+
+    def _after_token(self) -> None:
+        limit = self.model.context_size
+        if self.matcher.is_terminated:
+            self.trace.finish_reason = "eos"
+        elif limit is not None and len(self.trace.prompt_ids) + len(self.trace.steps) >= limit:
+            self.trace.finish_reason = "length"
+
+    def _dead_end(self, situation: Situation) -> None:
+        count = len(self.trace.steps)
+        message = (
+            f"no token may come next after {count} tokens, and the text is not complete: "
+            f"{self.trace.text[-60:]!r}"
+        )
+        wanted = getattr(self.matcher, "allowed_bytes", None)
+        if wanted is not None and (expected := sorted(wanted())):
+            shown = ", ".join(repr(bytes([b]))[1:] for b in expected[:8])
+            message += f"; the grammar goes on with {shown}, which no token of the model begins"
+        self.trace.finish_reason = "dead_end"
+        self.trace.error = message
+        self.trace.final = self._final(situation)
+        raise DeadEnd(message, self.trace)
+
+    def _final(self, situation: Situation) -> dict[str, Any]:
+        return {
+            "is_accepting": situation.is_accepting,
+            "live_states": list(situation.live_states),
+            "stacks": [self.trace.add_stack(frames) for frames in situation.stacks],
+        }
+
+    def _refusal(self, token: int) -> str:
+        message = f"the grammar does not allow token {token} {self.vocabulary.label(token)!r} here"
+        explain = getattr(self.matcher, "explain", None)
+        return f"{message}: {explain(token).reason}" if explain is not None else message
+
+    def _new_trace(self, ids: list[int], text: str, grammar: Any) -> Trace:
+        source = getattr(grammar, "grammar", grammar)
+        return Trace(
+            created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            grammar_kind=getattr(source, "kind", ""),
+            grammar_text=_source_text(getattr(source, "source", None)),
+            model_name=self.model.name,
+            vocabulary_fingerprint=self.vocabulary.fingerprint,
+            vocabulary_size=self.vocabulary.size,
+            vocabulary_width=self.vocabulary.width,
+            prompt_text=text,
+            prompt_ids=ids,
+            settings=self.sampling.to_dict() | {"seed": self._seed},
+            device=str(self.model.model.device),
+            versions=_versions(),
+            mask_order="bytes" if self._record else "id",
+        )
+
+
+def _mass_removed(before: Distribution, after: Distribution) -> float:
+    """The probability that the mask took away, summed where the terms are: no difference of ones."""
+    gone = before.probabilities[after.probabilities == 0].sum()
+    return min(1.0, float(gone))
+
+
+def _source_text(source: Any) -> str:
+    if source is None or isinstance(source, str):
+        return source or ""
+    try:
+        return json.dumps(source, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return repr(source)[:100_000]
+
+
+@functools.cache
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for name in ("grammar-workbench", "torch", "transformers", "numpy", "numba"):
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+_orders: weakref.WeakKeyDictionary[Vocabulary, NDArray[np.int32]] = weakref.WeakKeyDictionary()
+
+
+def _order(vocabulary: Vocabulary) -> NDArray[np.int32]:
+    """The byte order of a vocabulary, computed once."""
+    order = _orders.get(vocabulary)
+    if order is None:
+        order = _orders[vocabulary] = byte_order(vocabulary)
+    return order

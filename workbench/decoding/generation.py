@@ -1,0 +1,120 @@
+"""Generating a text under a grammar."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.decoding.decoder import Decoder
+from workbench.decoding.prompt import Prompt
+from workbench.decoding.samplers import Sampling
+from workbench.decoding.trace import FinishReason, Trace, TraceStep
+from workbench.models import LoadedModel
+
+__all__ = ["Generation", "generate"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Generation:
+    """What a run gave. ``token_ids`` holds an end token if one was taken; ``text`` never does."""
+
+    text: str
+    token_ids: tuple[int, ...]
+    finish_reason: FinishReason
+    trace: Trace
+
+    def __repr__(self) -> str:
+        shown = self.text if len(self.text) <= 60 else self.text[:57] + "..."
+        return f"<Generation {len(self.token_ids)} tokens, {self.finish_reason}: {shown!r}>"
+
+
+def generate(
+    model: LoadedModel,
+    prompt: Prompt,
+    grammar: Any = None,
+    *,
+    max_tokens: int = 256,
+    temperature: float = 0.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    min_p: float | None = None,
+    seed: int | None = None,
+    stop: str | Sequence[str] = (),
+    chat: bool | None = None,
+    trace: bool = True,
+    overlap: bool = True,
+    on_step: Callable[[TraceStep], object] | None = None,
+    progress: bool = False,
+) -> Generation:
+    """Generate a text that a grammar allows; ``grammar`` None allows any.
+
+    ``prompt`` is a text (one user message where the tokenizer has a chat template, unless ``chat`` is
+    False), a list of chat messages, or token ids. ``temperature`` 0 is greedy; see
+    :class:`~workbench.decoding.samplers.Sampling`. ``finish_reason`` is "eos", "length" (max_tokens
+    or the model's context is used up), "stop" (the text holds one of ``stop``; it is cut before it),
+    or "interrupted" (by the keyboard: what there is so far is returned). ``on_step`` is called with
+    each step. ``trace`` False records tokens and times alone, which is faster.
+
+    Raises ``DeadEnd``, with the trace so far, when no token may come next.
+    """
+    if max_tokens < 0:
+        raise ValueError(f"max_tokens is {max_tokens}, it must be 0 or more")
+    stops = [stop] if isinstance(stop, str) else list(stop)
+    if not all(stops):
+        raise ValueError("an empty stop text would stop everywhere")
+    sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p, seed=seed)
+    decoder = Decoder(
+        model, prompt, grammar, sampling=sampling, chat=chat, record=trace, overlap=overlap
+    )
+    decoder.trace.settings |= {"max_tokens": max_tokens, "stop": stops}
+    started = time.perf_counter()
+    try:
+        _run(decoder, max_tokens, [text.encode() for text in stops], on_step, progress)
+    except KeyboardInterrupt:
+        decoder.trace.finish_reason = "interrupted"
+    finally:
+        decoder.trace.timings = _timings(decoder.trace, time.perf_counter() - started)
+    reason = decoder.trace.finish_reason
+    assert reason is not None
+    text = decoder.text
+    if reason == "stop":
+        text = text[: min(text.find(s) for s in stops if s in text)]
+    return Generation(text, tuple(decoder.token_ids), reason, decoder.trace)
+
+
+def _run(
+    decoder: Decoder,
+    max_tokens: int,
+    stops: list[bytes],
+    on_step: Callable[[TraceStep], object] | None,
+    progress: bool,
+) -> None:
+    from tqdm import tqdm
+
+    trace = decoder.trace
+    tail = max(map(len, stops), default=0) + decoder.vocabulary.max_token_bytes
+    recent = b""
+    with tqdm(total=max_tokens, unit=" tokens", disable=not progress, leave=False) as bar:
+        while not decoder.is_finished:
+            if len(trace.steps) >= max_tokens:
+                trace.finish_reason = "length"
+                return
+            step = decoder.step()
+            bar.update()
+            if on_step is not None:
+                on_step(step)
+            recent = (recent + step.token_bytes)[-tail:]
+            if not decoder.is_finished and any(stop in recent for stop in stops):
+                trace.finish_reason = "stop"
+
+
+def _timings(trace: Trace, total: float) -> dict[str, float]:
+    """Sums in milliseconds; the prompt's forward pass is apart from those of the tokens."""
+    result = {"total_ms": total * 1000}
+    for name in ("mask_ms", "mask_hidden_ms", "mask_exposed_ms", "forward_ms", "sample_ms"):
+        result[name] = sum(getattr(step, name) for step in trace.steps)
+    result["prompt_ms"] = trace.steps[0].forward_ms if trace.steps else 0.0
+    result["forward_ms"] -= result["prompt_ms"]
+    return result

@@ -1,0 +1,197 @@
+"""The matcher's side of one decoding step, computed beside the forward pass.
+
+A matcher is used by one thread at a time: the worker owns it from :meth:`Watcher.start` until
+:meth:`Watcher.finish` returns.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from workbench.vocabulary import Vocabulary
+
+__all__ = ["Frames", "MatcherLike", "Situation", "Unconstrained", "Watcher"]
+
+#: A stack, top first: (state, rule names, count).
+Frames = tuple[tuple[int, tuple[str, ...], int | None], ...]
+#: Stacks and frames of a configuration that a trace keeps.
+MAX_STACKS = 8
+MAX_FRAMES = 200
+
+
+class MatcherLike(Protocol):
+    """What decoding needs of a matcher; ``workbench.engine.Matcher`` has it."""
+
+    def fill_mask(self, bitmask: Any, row: int = 0) -> None:
+        """Overwrite a mask row."""
+
+    def accept(self, token_id: int) -> bool:
+        """Take a token, or refuse it and stay the same."""
+
+    def rollback(self, n: int) -> None:
+        """Take back n tokens."""
+
+    def fork(self) -> Any:
+        """Copy."""
+
+    def reset(self) -> None:
+        """Return to the start."""
+
+    def live_states(self) -> tuple[int, ...]:
+        """The live states of the automaton."""
+
+    def stacks(self, limit: int = 8) -> tuple[Any, ...]:
+        """The live stacks."""
+
+    @property
+    def is_accepting(self) -> bool:
+        """Whether the text is complete."""
+
+    @property
+    def is_terminated(self) -> bool:
+        """Whether an end token was taken."""
+
+
+@dataclass(slots=True, eq=False)
+class Situation:
+    """A mask and the configuration behind it; times are ``time.perf_counter`` seconds."""
+
+    row: NDArray[np.int32]
+    allowed_count: int
+    is_accepting: bool
+    live_states: tuple[int, ...] = ()
+    stacks: tuple[Frames, ...] = ()
+    started: float = 0.0
+    ended: float = 0.0
+
+
+class Watcher:
+    """Computes situations of one matcher, on a thread of its own where asked to."""
+
+    def __init__(self, matcher: MatcherLike, words: int, *, record: bool, overlap: bool) -> None:
+        self.matcher = matcher
+        self._words = words
+        self._record = record
+        self._pool = ThreadPoolExecutor(1, "workbench-mask") if overlap else None
+        self._pending: Future[Situation] | None = None
+
+    def start(self) -> None:
+        """Begin to compute the situation; the matcher is out of bounds until it is finished."""
+        if self._pool is not None:
+            self._pending = self._pool.submit(self._compute)
+
+    def finish(self) -> Situation:
+        """Return the situation, waiting for it or computing it now."""
+        if self._pending is None:
+            return self._compute()
+        pending, self._pending = self._pending, None
+        return pending.result()
+
+    def abandon(self) -> None:
+        """Wait for what was started and forget it, so that the matcher may be used."""
+        if self._pending is not None:
+            self._pending.exception()
+            self._pending = None
+
+    def _compute(self) -> Situation:
+        row = np.zeros(self._words, dtype=np.int32)
+        started = time.perf_counter()
+        self.matcher.fill_mask(row)
+        ended = time.perf_counter()
+        count = int(np.bitwise_count(row.view(np.uint32)).sum())
+        result = Situation(row, count, self.matcher.is_accepting, started=started, ended=ended)
+        if self._record:
+            result.live_states = tuple(self.matcher.live_states())
+            result.stacks = tuple(_frames(view) for view in self.matcher.stacks(limit=MAX_STACKS))
+        return result
+
+
+def _frames(view: Any) -> Frames:
+    """Flatten a stack view; the deep end of a very deep one becomes a single marked frame."""
+    frames = [(int(view.state), tuple(view.rules), None)]
+    for frame in view.frames[:MAX_FRAMES]:
+        frames.append((int(frame.return_state), tuple(frame.rules), frame.count))
+    if len(view.frames) > MAX_FRAMES:
+        frames.append((-1, (f"… {len(view.frames) - MAX_FRAMES} more",), None))
+    return tuple(frames)
+
+
+class Unconstrained:
+    """Stands in for a matcher where there is no grammar: any token, until an end token."""
+
+    def __init__(self, vocabulary: Vocabulary, tokens: Sequence[int] = ()) -> None:
+        self._vocabulary = vocabulary
+        self._tokens = list(tokens)
+        allowed = np.zeros((vocabulary.width + 31) // 32 * 32, dtype=np.uint8)
+        allowed[: vocabulary.size] = 1
+        self._row = np.packbits(allowed, bitorder="little").view(np.int32)
+
+    @property
+    def is_terminated(self) -> bool:
+        """Whether the last token ended the text."""
+        return bool(self._tokens) and self._tokens[-1] in self._vocabulary.eos_ids
+
+    @property
+    def is_accepting(self) -> bool:
+        """Any text is complete until it has ended."""
+        return not self.is_terminated
+
+    def fill_mask(self, bitmask: Any, row: int = 0) -> None:
+        """Allow every token, or none after the end."""
+        place = bitmask if bitmask.ndim == 1 else bitmask[row]
+        place[:] = 0 if self.is_terminated else self._row
+
+    def accept(self, token_id: int) -> bool:
+        """Take any token of the vocabulary."""
+        if self.is_terminated or not 0 <= token_id < self._vocabulary.size:
+            return False
+        self._tokens.append(token_id)
+        return True
+
+    def rollback(self, n: int) -> None:
+        """Take back n tokens."""
+        if not 0 <= n <= len(self._tokens):
+            raise ValueError(f"cannot take back {n} of {len(self._tokens)} tokens")
+        del self._tokens[len(self._tokens) - n :]
+
+    def fork(self) -> Unconstrained:
+        """Copy."""
+        return Unconstrained(self._vocabulary, self._tokens)
+
+    def reset(self) -> None:
+        """Return to the start."""
+        self._tokens.clear()
+
+    def live_states(self) -> tuple[int, ...]:
+        """There is no automaton."""
+        return ()
+
+    def stacks(self, limit: int = 8) -> tuple[Any, ...]:
+        """There are no stacks."""
+        return ()
+
+
+def make_matcher(grammar: Any, vocabulary: Vocabulary) -> tuple[Callable[[], Any], Any]:
+    """Return (a maker of matchers, the compiled grammar or None) for what a caller passes.
+
+    ``grammar`` is a Grammar, a compiled one, or None for no constraint. Raises ``ValueError`` for a
+    grammar that was compiled for another vocabulary.
+    """
+    if grammar is None:
+        return (lambda: Unconstrained(vocabulary)), None
+    if not hasattr(grammar, "matcher"):
+        from workbench.engine import compile as compile_grammar
+
+        grammar = compile_grammar(grammar, vocabulary)
+    theirs = grammar.vocabulary
+    if theirs is not vocabulary and theirs.fingerprint != vocabulary.fingerprint:
+        raise ValueError("this grammar was compiled for another vocabulary than the model's")
+    return grammar.matcher, grammar
