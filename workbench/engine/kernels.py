@@ -31,6 +31,8 @@ notice changed callees elsewhere.
 
 from __future__ import annotations
 
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from numba import boolean, carray, config, int32, int64, njit, types, uint8, uint16, uint32
@@ -68,16 +70,33 @@ _TYPES: dict[str, Any] = {
 }
 
 
+_SOURCE = Path(__file__).read_text(encoding="utf-8")
+_DIGEST = sha256(_SOURCE.encode()).hexdigest()[:12]
+_bar: Any = None
+
+
 def jit(function: Any) -> Any:
     """Compile for one signature, by the arguments' names; what is not named above is an int64.
 
     One signature a function: left to itself, Numba would compile each for every mix of int32 and
-    int64 arguments that occurs.
+    int64 arguments that occurs. Compiled code is kept on disk under the hash of this file, so it is
+    never stale; compiling it (once a machine, half a minute) shows its progress.
     """
+    global _bar
     code = function.__code__
     names = code.co_varnames[: code.co_argcount]
     signature = tuple(_TYPES.get(name, int64) for name in names)
-    return njit(signature, cache=True, nogil=True)(function)
+    if not config.DISABLE_JIT:
+        function.__qualname__ = f"{function.__qualname__}-{_DIGEST}"
+    compiled = njit(signature, cache=True, nogil=True)(function)
+    if not config.DISABLE_JIT and compiled.stats.cache_misses:
+        if _bar is None:
+            from tqdm.auto import tqdm
+
+            total = _SOURCE.count("@jit\n")
+            _bar = tqdm(total=total, desc="compiling kernels, once per machine", unit="kernel")
+        _bar.update()
+    return compiled
 
 
 BOTTOM, FRAME, HOLE, SET, LABELS, REVEAL = 1, 2, 3, 4, 5, 6
@@ -1290,3 +1309,8 @@ if not config.DISABLE_JIT:
         if shape < 0:
             return shape
         return shape << 32 | bases
+
+
+if _bar is not None:
+    _bar.n = _bar.total
+    _bar.close()
