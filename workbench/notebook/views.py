@@ -297,8 +297,13 @@ class Pictures:
         if self.automaton is None:
             return None
         if self._whole is None:
-            around = [frame.state for frames in stacks for frame in frames[1:6]]
-            drawn = picture(self.automaton, live, around)
+            around = [frame.state for frames in stacks for frame in frames[1:4]]
+            returns = [
+                (frames[0].state, frames[1].state)
+                for frames in stacks
+                if len(frames) > 1 and self.automaton.final[frames[0].state]
+            ]
+            drawn = picture(self.automaton, live, around, returns)
             key = f"{zlib.crc32(drawn.source.encode('utf-8')):08x}"
             if drawn.hidden:
                 return key, drawn
