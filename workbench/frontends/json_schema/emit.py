@@ -14,7 +14,7 @@ from typing import Any
 from workbench.frontends.json_schema.combine import Conjunction, Node, Nodes
 from workbench.frontends.json_schema.layout import Layout, Member, either, in_row
 from workbench.frontends.json_schema.numbers import Bound, exactly, number_between
-from workbench.frontends.json_schema.spelling import Ranges, class_name, quoted, spell_class
+from workbench.frontends.json_schema.spelling import ANY, Ranges, class_name, quoted, spell_class
 from workbench.frontends.json_schema.strings import other_names, spelled, string_content
 from workbench.frontends.json_schema.values import (
     ALL_TYPES,
@@ -28,7 +28,7 @@ from workbench.frontends.json_schema.values import (
     decimal,
     type_bit,
 )
-from workbench.grammar.ir import NEVER, Alt, Expr, Literal, Origin, Ref
+from workbench.grammar.ir import NEVER, Alt, Expr, Literal, Origin, Ref, Repeat, Seq
 
 __all__ = ["Emitter"]
 
@@ -225,7 +225,9 @@ class Emitter:
         pointer = patterns[0].pointer if patterns else origin.pointer
 
         def make() -> Expr:
-            content = string_content(patterns, low, high, rule=pointer if patterns else None)
+            if not patterns and (high is None or low <= high):
+                return Seq((_QUOTE, Repeat(self._char(ANY), low, high), _QUOTE))
+            content = string_content(patterns, low, high, rule=pointer)
             return in_row(_QUOTE, spelled(content, self._char), _QUOTE)
 
         return _at(self._rule(("string", texts, low, high), name, make), origin)
@@ -245,7 +247,7 @@ class Emitter:
 
     def _any_string(self, origin: Origin | None = None) -> Ref:
         def make() -> Expr:
-            return in_row(_QUOTE, spelled(string_content((), 0, None), self._char), _QUOTE)
+            return Seq((_QUOTE, Repeat(self._char(ANY), 0, None), _QUOTE))
 
         return _at(self._rule("string", "string", make), origin)
 

@@ -48,9 +48,12 @@ class _Reader:
     def note(self, keyword: str, status: Any, detail: str = "") -> None:
         self.document.outcomes.append(Outcome(self.pointer(keyword), keyword, status, detail))
 
-    def enforced(self, keyword: str, detail: str = "") -> None:
+    def enforced(self, keyword: str) -> None:
+        self.note(keyword, "enforced")
+
+    def constrained(self, keyword: str) -> None:
         self.location.constrains = True
-        self.note(keyword, "enforced", detail)
+        self.note(keyword, "enforced")
 
     def unsupported(self, keyword: str, reason: str) -> None:
         if not self.location.types & SPEAKS_OF.get(keyword, ALL_TYPES):
@@ -135,7 +138,7 @@ def _type(reader: _Reader, keyword: str, value: Any) -> None:
         detail = "integers as 12, 12.0 or 12e3; 1.5e1 and 10e-1 are left out"
         reader.note(keyword, "restricted", detail)
     else:
-        reader.enforced(keyword)
+        reader.constrained(keyword)
 
 
 def _already_read(reader: _Reader, keyword: str, value: Any) -> None:
@@ -223,7 +226,7 @@ def _length(reader: _Reader, keyword: str, value: Any) -> None:
         reader.location.min_length = reader.count(keyword, value)
     else:
         reader.location.max_length = reader.count(keyword, value)
-    reader.enforced(keyword)
+    reader.constrained(keyword)
 
 
 def _pattern(reader: _Reader, keyword: str, value: Any) -> None:
@@ -238,7 +241,7 @@ def _pattern(reader: _Reader, keyword: str, value: Any) -> None:
         reader.unsupported(keyword, f"the pattern is not supported: {error.message}")
         return
     reader.location.pattern = Pattern(value, branches, pointer)
-    reader.enforced(keyword)
+    reader.constrained(keyword)
 
 
 def _well_formed(pattern: str) -> bool:
@@ -277,12 +280,12 @@ def _items(reader: _Reader, keyword: str, value: Any) -> None:
             location.items = document.child(location, "additionalItems", rest)
     else:
         location.items = document.child(location, keyword, value)
-    reader.enforced(keyword)
+    reader.constrained(keyword)
 
 
 def _prefix_items(reader: _Reader, keyword: str, value: Any) -> None:
     reader.location.prefix = reader.schemas(keyword, value)
-    reader.enforced(keyword)
+    reader.constrained(keyword)
 
 
 def _additional_items(reader: _Reader, keyword: str, value: Any) -> None:
@@ -297,7 +300,7 @@ def _item_count(reader: _Reader, keyword: str, value: Any) -> None:
         reader.location.min_items = reader.count(keyword, value)
     else:
         reader.location.max_items = reader.count(keyword, value)
-    reader.enforced(keyword)
+    reader.constrained(keyword)
 
 
 def _properties(reader: _Reader, keyword: str, value: Any) -> None:
@@ -318,14 +321,14 @@ def _properties(reader: _Reader, keyword: str, value: Any) -> None:
 
 def _additional_properties(reader: _Reader, keyword: str, value: Any) -> None:
     reader.location.additional = reader.document.child(reader.location, keyword, value)
-    reader.enforced(keyword)
+    reader.constrained(keyword)
 
 
 def _required(reader: _Reader, keyword: str, value: Any) -> None:
     if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
         raise reader.wrong(keyword, "must be an array of strings")
     reader.location.required = tuple(dict.fromkeys(value))
-    reader.enforced(keyword)
+    reader.constrained(keyword)
 
 
 def _property_count(reader: _Reader, keyword: str, value: Any) -> None:
@@ -361,7 +364,7 @@ def _multiple_of(reader: _Reader, keyword: str, value: Any) -> None:
     if decimal(value) == 1:
         # A multiple of one is an integer; other types are not spoken of.
         reader.location.types &= ~FRACTIONAL
-        reader.enforced(keyword)
+        reader.constrained(keyword)
     else:
         reader.unsupported(keyword, f"{keyword} is not enforced")
 

@@ -177,6 +177,8 @@ def spell(text: str) -> Expr:
     Characters outside ASCII (and DEL) may also be written as ``\u`` escapes with lower-case digits, as
     many writers do. A text with a lone surrogate has no spelling: ``NEVER``.
     """
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return Literal(text.encode())
     items: list[Expr] = []
     pending: list[str] = []
     for char in text:
