@@ -258,14 +258,14 @@ def test_nesting_up_to_the_limit_works() -> None:
 )
 def test_extremes_end_soon_with_an_answer_or_a_clear_error(make: Any) -> None:
     schema = make()
-    began = time.perf_counter()
+    began = time.process_time()
     message = "an answer"
     try:
         json_schema(schema)
     except WorkbenchError as error:
         message = str(error)
     assert len(message) < 1_000
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 20
 
 
 def deep_list(levels: int) -> list[Any]:
@@ -298,9 +298,9 @@ def test_a_schema_of_five_megabytes() -> None:
     properties = {f"property number {n}": {"type": "string", "maxLength": n} for n in range(70_000)}
     text = json.dumps({"type": "object", "properties": properties, "additionalProperties": False})
     assert len(text) > 4_500_000
-    began = time.perf_counter()
+    began = time.process_time()
     grammar = json_schema(text)
-    assert time.perf_counter() - began < 60
+    assert time.process_time() - began < 60
     parts = sum(1 for expr in grammar.rules.values() for _ in walk(expr))
     assert parts < 30 * len(properties)
 
