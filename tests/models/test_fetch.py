@@ -136,3 +136,13 @@ def test_progress_is_shown(
 ) -> None:
     fetch(thing, tmp_path, progress=True)
     assert "thing+-1.whl: 100%" in capsys.readouterr().err
+
+
+def test_pip_configuration_files_count(
+    index: Index, thing: PackageFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PIP_INDEX_URL")
+    config = tmp_path / "pip.conf"
+    config.write_text(f"[global]\nindex-url = {index.url}\nfind-links =\n    {tmp_path / 'no'}\n")
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(config))
+    assert fetch(thing, tmp_path / "new", progress=False).read_bytes() == CONTENT

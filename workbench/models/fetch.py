@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import base64
+import functools
 import json
 import os
 import ssl
@@ -82,15 +83,21 @@ def _host(url: str) -> str:
 # Where to look: what pip would do.
 
 
-def _pip_settings() -> dict[str, str]:
-    """Read pip's configuration (files, then environment over them) as option -> value."""
-    settings: dict[str, str] = {}
+@functools.cache
+def _pip_config(_config_file: str | None) -> tuple[str, ...]:
+    """The lines of ``pip config list``; the argument tells cached answers apart."""
     command = [sys.executable, "-m", "pip", "config", "list", "--disable-pip-version-check"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        lines = done.stdout.splitlines()
     except (OSError, subprocess.SubprocessError):
-        lines = []
+        return ()
+    return tuple(done.stdout.splitlines())
+
+
+def _pip_settings() -> dict[str, str]:
+    """Read pip's configuration (files, then environment over them) as option -> value."""
+    settings: dict[str, str] = {}
+    lines = _pip_config(os.environ.get("PIP_CONFIG_FILE"))
     for prefix in ("global.", "download.", "install."):
         for line in lines:
             name, _, value = line.partition("=")

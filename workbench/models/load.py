@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 from workbench.errors import ModelNotFound
 from workbench.models.packaged import MODEL_NAME, packaged_model
@@ -71,12 +74,14 @@ def load_model(
         raise ValueError(f"dtype {dtype!r} is not one of float32, bfloat16, float16, float64")
     place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     source, options, name = _locate(name_or_path, progress)
+    from_hub = isinstance(source, str)
     try:
         with quiet_transformers(not progress or name_or_path is None):
             tokenizer = transformers.AutoTokenizer.from_pretrained(source, **options)
             model = transformers.AutoModelForCausalLM.from_pretrained(source, dtype=kind, **options)
-    except (OSError, ValueError, KeyError) as error:
-        raise ModelNotFound(_cannot_load(name, str(source), options, error)) from error
+    except Exception as error:  # of transformers, safetensors, tokenizers, gguf: no common base
+        offline = "local_files_only" in options
+        raise ModelNotFound(_cannot_load(str(source), from_hub, offline, error)) from error
     model.to(place)
     model.eval()
     return assemble(model, tokenizer, name)
@@ -122,16 +127,33 @@ def _locate(
     text = os.fspath(given)
     if not isinstance(given, str) or not re.fullmatch(r"[\w-][\w.-]*(/[\w.-]+)?", text):
         raise ModelNotFound(f"there is no folder {path}")
-    return text, {}, text
+    # Without a network the hub's client tries again and again, for minutes: look first.
+    return text, {} if _hub_answers() else {"local_files_only": True}, text
 
 
-def _cannot_load(name: str, source: str, options: dict[str, Any], error: Exception) -> str:
-    if options:
-        return f"{source} does not hold a model that transformers can load: {error}"
+def _hub_answers() -> bool:
+    """Whether the hub answers at all, be it with an error."""
+    from huggingface_hub import constants
+
+    if constants.HF_HUB_OFFLINE:
+        return False
+    try:
+        with urlopen(Request(constants.ENDPOINT, method="HEAD"), timeout=10):
+            return True
+    except HTTPError:
+        return True
+    except (OSError, HTTPException, ValueError):
+        return False
+
+
+def _cannot_load(source: str, from_hub: bool, offline: bool, error: Exception) -> str:
+    reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    if not from_hub:
+        return f"{source} does not hold a model that transformers can load: {reason}"
+    state = "the Hugging Face hub does not answer and it is not in its cache" if offline else reason
     return (
-        f"{name!r} is neither a folder here nor a model that the Hugging Face hub could deliver "
-        "(offline, misspelt, or not public). Give a path, connect and try again, or call "
-        "load_model() for the packaged model."
+        f"{source!r} is no folder here and could not be had from the Hugging Face hub: {state}. "
+        "Give a path, check name and network, or call load_model() for the packaged model."
     )
 
 
