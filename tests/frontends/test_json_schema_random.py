@@ -14,10 +14,11 @@ from hypothesis import assume, event, given, settings, strategies as st
 from tests.frontends.ir_match import matches
 from workbench.errors import GrammarSyntaxError
 from workbench.frontends.json_schema import json_schema
+from workbench.frontends.json_schema.coding import coded
 from workbench.frontends.json_schema.numbers import Bound, exactly, number_between
 from workbench.frontends.json_schema.spelling import complement, spell_class
 from workbench.frontends.json_schema.strings import other_names
-from workbench.grammar.ir import NEVER, CharSet
+from workbench.grammar.ir import NEVER, CharSet, Graph
 
 NAMES = ["a", "b", "c", "é"]
 TEXTS = st.one_of(
@@ -186,7 +187,9 @@ def test_exact_values(value: Decimal, other: Decimal) -> None:
 )
 @settings(max_examples=80)
 def test_other_names_are_all_but_the_given(names: list[str], text: str) -> None:
-    assert matches(other_names(names), text) == (text not in names)
+    graph = other_names(names)
+    assert isinstance(graph, Graph)
+    assert matches(graph, text) == (text not in names)
 
 
 @given(st.lists(st.tuples(st.integers(0, 0x10FFFF), st.integers(0, 600)), max_size=3), st.data())
@@ -215,6 +218,55 @@ def test_every_spelling_of_a_class(pairs: list[tuple[int, int]], data: st.DataOb
             raw = code >= 0x20 and chr(code) not in '"\\'
             assert matches(language, chr(code)) == (belongs and raw), hex(code)
     assert (language == NEVER) == (not [code for code in codes if not 0xD800 <= code <= 0xDFFF])
+
+
+def spellings(char: str) -> st.SearchStrategy[str]:
+    """The ways to write a character in a JSON string."""
+    units = char.encode("utf-16-be")
+    codes = [units[i] << 8 | units[i + 1] for i in range(0, len(units), 2)]
+    found = [
+        "".join(f"\\u{code:04x}" for code in codes),
+        "".join(f"\\u{code:04X}" for code in codes),
+    ]
+    if char >= " " and char not in '"\\':
+        found.append(char)
+    if char in _LETTERS:
+        found.append("\\" + _LETTERS[char])
+    return st.sampled_from(found)
+
+
+_LETTERS = {'"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
+ODD_TEXTS = st.text(
+    st.sampled_from('ab"\\/\nA\x1f\x7fé\u07ff\u0800漢\ud7ff\ue000\uffff😀\U0010ffff'), max_size=3
+)
+
+
+@given(st.lists(ODD_TEXTS, max_size=4, unique=True), ODD_TEXTS, st.data())
+@settings(max_examples=150)
+def test_names_differ_in_any_spelling(names: list[str], text: str, data: st.DataObject) -> None:
+    graph = other_names(names)
+    in_bytes, in_classes = coded(graph), spelled_by_class(graph)
+    assert in_bytes is not None
+    for candidate in [text, *names]:
+        written = "".join(data.draw(spellings(char)) for char in candidate)
+        assert matches(in_bytes, written) == (candidate not in names)
+        assert matches(in_classes, written) == (candidate not in names)
+        for broken in (
+            written + "\\",
+            written + "\\ud800",
+            written + "\\udc00",
+            written + "\\ud800\\u0041",
+        ):
+            assert not matches(in_bytes, broken)
+
+
+def spelled_by_class(graph: Graph) -> Graph:
+    edges = tuple(
+        (source, spell_class(label.ranges), target)
+        for source, label, target in graph.edges
+        if isinstance(label, CharSet)
+    )
+    return Graph(graph.n_states, graph.start, graph.finals, edges)
 
 
 def test_complements_leave_surrogates_out() -> None:

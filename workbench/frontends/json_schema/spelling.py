@@ -17,6 +17,8 @@ from workbench.grammar.ir import EMPTY, NEVER, Alt, ByteSet, CharSet, Expr, Lite
 
 __all__ = [
     "ANY",
+    "RAW",
+    "SHORT",
     "Ranges",
     "class_name",
     "complement",
@@ -32,9 +34,11 @@ Ranges = tuple[tuple[int, int], ...]
 #: All scalar values.
 ANY: Ranges = ((0, 0xD7FF), (0xE000, 0x10FFFF))
 
-_RAW: Ranges = ((0x20, 0x21), (0x23, 0x5B), (0x5D, 0xD7FF), (0xE000, 0x10FFFF))
-_SHORT = {0x22: '"', 0x5C: "\\", 0x2F: "/", 8: "b", 12: "f", 10: "n", 13: "r", 9: "t"}
-_SPELLED = {code: "\\" + letter for code, letter in _SHORT.items() if code != 0x2F}
+#: Characters that may stand for themselves.
+RAW: Ranges = ((0x20, 0x21), (0x23, 0x5B), (0x5D, 0xD7FF), (0xE000, 0x10FFFF))
+#: Characters with a short escape, and its letter.
+SHORT = {0x22: '"', 0x5C: "\\", 0x2F: "/", 8: "b", 12: "f", 10: "n", 13: "r", 9: "t"}
+_SPELLED = {code: "\\" + letter for code, letter in SHORT.items() if code != 0x2F}
 
 
 def intersect(left: Ranges, right: Ranges) -> Ranges:
@@ -128,12 +132,12 @@ def spell_class(ranges: Ranges) -> Expr:
     """
     ranges = intersect(ranges, ANY)
     branches: list[Expr] = []
-    raw = intersect(ranges, _RAW)
+    raw = intersect(ranges, RAW)
     if raw:
         branches.append(CharSet(raw))
     escapes: list[Expr] = []
     short = 0
-    for code, letter in _SHORT.items():
+    for code, letter in SHORT.items():
         if any(low <= code <= high for low, high in ranges):
             short |= 1 << ord(letter)
     if short:

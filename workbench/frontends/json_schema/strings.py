@@ -18,6 +18,7 @@ from workbench.automaton.finite import (
     to_graph,
     with_length,
 )
+from workbench.frontends.json_schema.coding import coded
 from workbench.frontends.json_schema.location import Pattern
 from workbench.frontends.json_schema.spelling import ANY, Ranges, complement
 from workbench.frontends.regex import parse_regex, search
@@ -125,7 +126,10 @@ def _flat(expr: Expr) -> list[Expr]:
 
 
 def spelled(expr: Expr, spell: Callable[[Ranges], Expr]) -> Expr:
-    """Replace every character class by its spelling; iterative, shared parts stay shared."""
+    """Replace every character class by its spelling; iterative, shared parts stay shared.
+
+    Graphs that tell few classes apart are spelled byte by byte instead.
+    """
     done: dict[int, Expr] = {}
     stack: list[tuple[Expr, bool]] = [(expr, False)]
     while stack:
@@ -134,6 +138,8 @@ def spelled(expr: Expr, spell: Callable[[Ranges], Expr]) -> Expr:
             continue
         if isinstance(item, CharSet):
             done[id(item)] = spell(item.ranges)
+        elif isinstance(item, Graph) and (in_bytes := coded(item)) is not None:
+            done[id(item)] = in_bytes
         elif not opened:
             stack.append((item, True))
             stack.extend((part, False) for part in _parts(item))
@@ -163,7 +169,7 @@ def _parts(item: Expr) -> Iterable[Expr]:
     return ()
 
 
-def other_names(names: Iterable[str]) -> Expr:
+def other_names(names: Iterable[str]) -> Graph:
     """Every text but the given ones, as a tree of their characters with a way out at each step."""
     children: list[dict[int, int]] = [{}]
     ends: set[int] = set()
