@@ -191,7 +191,7 @@ def test_candidates(tiny: LoadedModel, fake: FakeCompiled) -> None:
     assert len(decoder.candidates(2)) == 2
     every = decoder.candidates(refused=True)
     assert len(every) == tiny.vocabulary.size
-    assert [c.rank_before for c in every][0] == 0
+    assert next(c.rank_before for c in every) == 0
     refused = [c for c in every if not c.allowed]
     assert len(refused) == tiny.vocabulary.size - 4
     assert {c.probability_after for c in refused} == {0.0}
@@ -356,6 +356,11 @@ def test_a_grammar_for_another_vocabulary_is_refused(tiny: LoadedModel) -> None:
     other = Vocabulary.from_bytes([b"a", b""], eos_ids=(1,))
     with pytest.raises(ValueError, match="another vocabulary"):
         Decoder(tiny, PROMPT, FakeCompiled(other, (b"a",)))
+
+
+def test_what_is_no_grammar_is_refused(tiny: LoadedModel) -> None:
+    with pytest.raises(TypeError, match=r"a grammar is what .* not str"):
+        Decoder(tiny, PROMPT, "[a-z]+")
 
 
 def test_an_uncompiled_grammar_does_as_well(tiny: LoadedModel) -> None:

@@ -36,7 +36,7 @@ def test_again_and_back(tiny: LoadedModel) -> None:
     check(tiny, runner, IDS)
     runner.truncate(3)
     assert len(runner) == 3
-    check(tiny, runner, IDS[:3] + [15, 14])
+    check(tiny, runner, [*IDS[:3], 15, 14])
     runner.truncate(99)
     assert len(runner) == 5
 

@@ -116,9 +116,9 @@ class Decoder:
         if max(ids) >= self.vocabulary.size:
             raise WorkbenchError(f"the prompt holds {max(ids)}, which is no token of this model")
         make, self.compiled = make_matcher(grammar, self.vocabulary)
+        self._applier = MaskApplier(model.model.device)
         self._watcher = self._watch(make())
         self._runner = Runner(model)
-        self._applier = MaskApplier(model.model.device)
         self._positions: dict[int, _Position] = {}
         self.trace = self._new_trace(ids, text, grammar if self.compiled is None else self.compiled)
 
@@ -226,7 +226,7 @@ class Decoder:
         position = self._ensure()
         situation = position.situation
         if situation.allowed_count == 0:
-            self._dead_end(situation)
+            self._dead_end()
         started = time.perf_counter()
         if token_id is None:
             index = len(self.trace.steps)
@@ -260,18 +260,30 @@ class Decoder:
         other = object.__new__(Decoder)
         for name, value in vars(self).items():
             setattr(other, name, value)
-        other._watcher = self._watch(self.matcher.fork())
-        other._runner = self._runner.fork()
         other._applier = MaskApplier(self.model.model.device)
+        other._watcher = other._watch(self.matcher.fork())
+        other._runner = self._runner.fork()
         other._positions = dict(self._positions)
         other.trace = self.trace.copy()
         return other
+
+    def seal(self) -> Trace:
+        """Write into ``trace.final`` where the run stands, and return the trace."""
+        states, stacks = self._watcher.configuration() if self._record else ((), ())
+        self.trace.final = {
+            "is_accepting": self.matcher.is_accepting,
+            "live_states": list(states),
+            "stacks": [self.trace.add_stack(frames) for frames in stacks],
+        }
+        return self.trace
 
     # Inside.
 
     def _watch(self, matcher: MatcherLike) -> Watcher:
         words = (self.vocabulary.width + 31) // 32
-        return Watcher(matcher, words, record=self._record, overlap=self._overlap)
+        return Watcher(
+            matcher, words, self._applier.prepare, record=self._record, overlap=self._overlap
+        )
 
     @torch.inference_mode()
     def _ensure(self) -> _Position:
@@ -292,7 +304,7 @@ class Decoder:
         hidden = max(0.0, hidden)
         before_mask = time.perf_counter()
         masked = logits.clone()
-        self._applier.apply(masked, self._applier.prepare(situation.row))
+        self._applier.apply(masked, situation.prepared)
         position = self._positions[index] = _Position(
             situation,
             logits,
@@ -358,7 +370,7 @@ class Decoder:
         elif limit is not None and len(self.trace.prompt_ids) + len(self.trace.steps) >= limit:
             self.trace.finish_reason = "length"
 
-    def _dead_end(self, situation: Situation) -> None:
+    def _dead_end(self) -> None:
         count = len(self.trace.steps)
         message = (
             f"no token may come next after {count} tokens, and the text is not complete: "
@@ -370,15 +382,7 @@ class Decoder:
             message += f"; the grammar goes on with {shown}, which no token of the model begins"
         self.trace.finish_reason = "dead_end"
         self.trace.error = message
-        self.trace.final = self._final(situation)
-        raise DeadEnd(message, self.trace)
-
-    def _final(self, situation: Situation) -> dict[str, Any]:
-        return {
-            "is_accepting": situation.is_accepting,
-            "live_states": list(situation.live_states),
-            "stacks": [self.trace.add_stack(frames) for frames in situation.stacks],
-        }
+        raise DeadEnd(message, self.seal())
 
     def _refusal(self, token: int) -> str:
         message = f"the grammar does not allow token {token} {self.vocabulary.label(token)!r} here"

@@ -43,7 +43,9 @@ class Distribution:
 def describe(logits: torch.Tensor) -> Distribution:
     """Turn logits of shape (tokens,) into a distribution; all -inf gives probabilities of 0."""
     values = logits.detach().to("cpu", torch.float64)
-    total = float(torch.logsumexp(values, 0))
-    if total == -math.inf:
-        return Distribution(total, torch.zeros_like(values))
-    return Distribution(total, torch.exp(values - total))
+    largest = float(values.max())
+    if largest == -math.inf:
+        return Distribution(largest, torch.zeros_like(values))
+    weights = torch.exp(values - largest)
+    total = float(weights.sum())
+    return Distribution(largest + math.log(total), weights / total)

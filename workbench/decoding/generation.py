@@ -76,7 +76,7 @@ def generate(
         decoder.trace.finish_reason = "interrupted"
     finally:
         decoder.trace.timings = _timings(decoder.trace, time.perf_counter() - started)
-    reason = decoder.trace.finish_reason
+    reason = decoder.seal().finish_reason
     assert reason is not None
     text = decoder.text
     if reason == "stop":

@@ -65,6 +65,7 @@ class Situation:
     """A mask and the configuration behind it; times are ``time.perf_counter`` seconds."""
 
     row: NDArray[np.int32]
+    prepared: Any
     allowed_count: int
     is_accepting: bool
     live_states: tuple[int, ...] = ()
@@ -74,11 +75,23 @@ class Situation:
 
 
 class Watcher:
-    """Computes situations of one matcher, on a thread of its own where asked to."""
+    """Computes situations of one matcher, on a thread of its own where asked to.
 
-    def __init__(self, matcher: MatcherLike, words: int, *, record: bool, overlap: bool) -> None:
+    ``prepare`` turns a mask row into what the device applies; it runs there as well.
+    """
+
+    def __init__(
+        self,
+        matcher: MatcherLike,
+        words: int,
+        prepare: Callable[[NDArray[np.int32]], Any],
+        *,
+        record: bool,
+        overlap: bool,
+    ) -> None:
         self.matcher = matcher
         self._words = words
+        self._prepare = prepare
         self._record = record
         self._pool = ThreadPoolExecutor(1, "workbench-mask") if overlap else None
         self._pending: Future[Situation] | None = None
@@ -105,13 +118,19 @@ class Watcher:
         row = np.zeros(self._words, dtype=np.int32)
         started = time.perf_counter()
         self.matcher.fill_mask(row)
+        prepared = self._prepare(row)
         ended = time.perf_counter()
         count = int(np.bitwise_count(row.view(np.uint32)).sum())
-        result = Situation(row, count, self.matcher.is_accepting, started=started, ended=ended)
+        accepting = self.matcher.is_accepting
+        result = Situation(row, prepared, count, accepting, started=started, ended=ended)
         if self._record:
-            result.live_states = tuple(self.matcher.live_states())
-            result.stacks = tuple(_frames(view) for view in self.matcher.stacks(limit=MAX_STACKS))
+            result.live_states, result.stacks = self.configuration()
         return result
+
+    def configuration(self) -> tuple[tuple[int, ...], tuple[Frames, ...]]:
+        """The live states and the stacks, as a trace keeps them."""
+        stacks = self.matcher.stacks(limit=MAX_STACKS)
+        return tuple(self.matcher.live_states()), tuple(_frames(view) for view in stacks)
 
 
 def _frames(view: Any) -> Frames:
@@ -183,13 +202,18 @@ def make_matcher(grammar: Any, vocabulary: Vocabulary) -> tuple[Callable[[], Any
     """Return (a maker of matchers, the compiled grammar or None) for what a caller passes.
 
     ``grammar`` is a Grammar, a compiled one, or None for no constraint. Raises ``ValueError`` for a
-    grammar that was compiled for another vocabulary.
+    grammar that was compiled for another vocabulary, ``TypeError`` for what is no grammar.
     """
     if grammar is None:
         return (lambda: Unconstrained(vocabulary)), None
     if not hasattr(grammar, "matcher"):
         from workbench.engine import compile as compile_grammar
+        from workbench.grammar.ir import Grammar
 
+        if not isinstance(grammar, Grammar):
+            raise TypeError(
+                f"a grammar is what json_schema, regex or gbnf return, not {type(grammar).__name__}"
+            )
         grammar = compile_grammar(grammar, vocabulary)
     theirs = grammar.vocabulary
     if theirs is not vocabulary and theirs.fingerprint != vocabulary.fingerprint:

@@ -98,7 +98,8 @@ class TraceStep:
     "chosen" (by a person) or "eos". ``mass_removed`` is the probability that the mask took away.
     ``rank_before`` is 0 for the token that the model liked best. Entropies are in bits. The two top
     lists hold (token id, probability), best first, 50 at most. Times are in milliseconds:
-    ``mask_ms`` = ``mask_hidden_ms`` (while the forward pass ran) + ``mask_exposed_ms``.
+    ``mask_ms`` (computing the mask and sending it to the device) = ``mask_hidden_ms`` (while the
+    forward pass ran) + ``mask_exposed_ms``.
     ``stacks`` are indices into ``Trace.stack_nodes``, ``mask`` is a key of ``Trace.masks``.
     """
 

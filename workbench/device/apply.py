@@ -12,8 +12,8 @@ Next file to read: ``workbench/device/triton_kernel.py``.
 
 from __future__ import annotations
 
-import functools
 import importlib.util
+import threading
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -173,13 +173,14 @@ def apply_mask(
     (words,) or (rows, words), NumPy or torch, on the CPU or on the device of the logits. Logits
     beyond the last word are refused.
     """
-    applier = _applier(str(logits.device), backend)
-    applier.apply(logits, applier.prepare(bitmask))
+    appliers: dict[tuple[str, Backend | None], MaskApplier] = vars(_local).setdefault("made", {})
+    key = (str(logits.device), backend)
+    if key not in appliers:
+        appliers[key] = MaskApplier(logits.device, backend)
+    appliers[key].apply(logits, appliers[key].prepare(bitmask))
 
 
-@functools.cache
-def _applier(device: str, backend: Backend | None) -> MaskApplier:
-    return MaskApplier(device, backend)
+_local = threading.local()
 
 
 def _triton() -> Any:
