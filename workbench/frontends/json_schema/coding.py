@@ -23,22 +23,24 @@ _Steps = tuple[_Step, ...]
 #: First and last code point, bits after the lead byte, and the byte that a lead byte of zero would be.
 _UTF8 = ((0x80, 0x7FF, 6, 0xC0), (0x800, 0xFFFF, 12, 0xE0), (0x10000, 0x10FFFF, 18, 0xF0))
 
-#: Most runs of characters that one state may tell apart, and most states, for this form to pay.
+#: Most runs of characters that one state may tell apart, and most states, for this form to pay:
+#: automata that count characters have few remainders in common.
 _MAX_STEPS = 40
-_MAX_STATES = 2_000
+_MAX_STATES = 200
 
 
-def coded(graph: Graph) -> Graph | None:
+def coded(graph: Graph, *, always: bool = False) -> Graph | None:
     """Spell a deterministic graph over ``CharSet`` labels in bytes.
 
-    Returns ``None`` where sharing whole character classes is smaller.
+    Returns ``None`` where sharing whole character classes is smaller, unless it is to be done ``always``.
     """
     steps: list[list[_Step]] = [[] for _ in range(graph.n_states)]
     for source, label, target in graph.edges:
         if not isinstance(label, CharSet):
             return None
         steps[source].extend((low, high, target) for low, high in label.ranges)
-    if graph.n_states > _MAX_STATES or max(map(len, steps), default=0) > _MAX_STEPS:
+    large = graph.n_states > _MAX_STATES or max(map(len, steps), default=0) > _MAX_STEPS
+    if large and not always:
         return None
     coder = _Coder(graph.n_states)
     for state, found in enumerate(steps):
