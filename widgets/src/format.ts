@@ -39,7 +39,7 @@ export interface Piece {
   kind: "text" | "mark" | "hex" | "special";
 }
 
-const MARKS: Record<string, string> = { " ": "·", "\n": "↵", "\t": "→", "\r": "␍" };
+const MARKS: Record<string, string> = { " ": "·", "\n": "↵", "\t": "→" };
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Length of the UTF-8 character that starts at `start`, or 0 when the bytes there are not one. */

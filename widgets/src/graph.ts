@@ -109,16 +109,17 @@ export class GraphPanel {
 
   /** Mark the live states: a second ring and a triangle. */
   private light(live: number[]): void {
-    for (const mark of this.canvas.querySelectorAll(".wb-ring,.wb-mark")) mark.remove();
+    for (const ring of this.canvas.querySelectorAll(".wb-ring")) ring.remove();
     for (const node of this.canvas.querySelectorAll<SVGElement>("g.node")) {
       const state = Number(/^s(\d+)$/.exec(node.getAttribute("id") ?? "")?.[1] ?? NaN);
       const on = live.includes(state);
       node.classList.toggle("wb-live", on);
       const ellipse = node.querySelector("ellipse");
+      const text = node.querySelector("text");
+      if (text) text.textContent = (on ? "▶ " : "") + text.textContent!.replace("▶ ", "");
       if (!on || !ellipse) continue;
       const [cx, cy, rx, ry] = ["cx", "cy", "rx", "ry"].map((name) => Number(ellipse.getAttribute(name)));
       node.append(svg("ellipse", { class: "wb-ring", cx, cy, rx: rx! + 4, ry: ry! + 4, fill: "none" }));
-      node.append(svg("text", { class: "wb-mark", x: cx, y: cy! + ry! + 16, "text-anchor": "middle" }, "▶"));
     }
     this.settle();
   }

@@ -65,7 +65,8 @@ export class Table {
     });
     this.list.addEventListener("click", (event) => this.clicked(event));
     this.list.addEventListener("focus", () => {
-      if (context.store.selected === null) this.move(1);
+      // By the keyboard only: drawing anew between press and release would lose a click.
+      if (context.store.selected === null && this.list.matches(":focus-visible")) this.move(1);
     });
   }
 

@@ -49,7 +49,7 @@ export class TimesPanel {
         "div",
         { class: "wb-time" },
         h("span", {}, name),
-        h("span", { class: "wb-track" }, h("span", { class: `wb-fill wb-fill-${role}`, style: `width:max(2px,${((100 * value) / scale).toFixed(2)}%)` })),
+        h("span", { class: "wb-track" }, value > 0 && h("span", { class: `wb-fill wb-fill-${role}`, style: `width:max(2px,${((100 * value) / scale).toFixed(2)}%)` })),
         h("span", { class: "wb-number" }, duration(value)),
       );
     return h(

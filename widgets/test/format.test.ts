@@ -29,7 +29,7 @@ test("numbers and bits", () => {
 });
 
 test("blanks are visible, bytes that are no text are boxed, characters are whole", () => {
-  assert.equal(label([" a\n\tb\r", null]), "·a↵→b␍");
+  assert.equal(label([" a\n\tb\r", null]), "·a↵→b⟨0D⟩");
   assert.equal(label(["\xe2\x9c", null]), "⟨E2 9C⟩");
   assert.equal(label(["x\xff\xc3\xa9\x80", null]), "x⟨FF⟩é⟨80⟩");
   assert.equal(label(["\x00\x7f", null]), "⟨00 7F⟩");

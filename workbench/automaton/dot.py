@@ -23,10 +23,10 @@ __all__ = ["Picture", "Transition", "byte_label", "picture", "transitions"]
 #: The most states that are drawn as a whole; of a larger automaton the neighbourhood is drawn.
 WHOLE = 150
 #: The most states of a neighbourhood.
-AROUND = 48
+AROUND = 36
 HOPS = 2
 
-_NAMES = {0x20: "␣", 0x09: "→", 0x0A: "↵", 0x0D: "␍"}
+_NAMES = {0x20: "␣", 0x09: "→", 0x0A: "↵"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,27 +142,47 @@ def transitions(automaton: Automaton, state: int, limit: int = 28) -> list[Trans
     return found
 
 
+def _successors(automaton: Automaton, state: int) -> list[int]:
+    found = [target for _, _, target in _byte_edges(automaton, state)]
+    found += [target for _, target, _ in _calls(automaton, state)]
+    return list(dict.fromkeys(found))
+
+
+def _predecessors(automaton: Automaton, states: Sequence[int], most: int) -> list[int]:
+    """States with an edge into one of ``states``, at most ``most`` for each, nearest number first."""
+    edge_source = np.repeat(np.arange(automaton.n_states), np.diff(automaton.edge_start))
+    call_source = np.repeat(np.arange(automaton.n_states), np.diff(automaton.call_start))
+    found: list[int] = []
+    for state in states:
+        sources = np.concatenate(
+            [
+                edge_source[automaton.edge_target == state],
+                call_source[automaton.call_return == state],
+            ]
+        )
+        near = sorted(set(sources.tolist()), key=lambda source: (abs(source - state), source))
+        found += near[:most]
+    return found
+
+
 def _neighbourhood(automaton: Automaton, seeds: Iterable[int], limit: int) -> list[int]:
-    """States near the seeds, nearest first: along edges both ways, into no call that is not open."""
+    """States near the seeds, nearest first: what comes next, a little of what came before.
+
+    It goes into no call: a rule that is not open shows as the name on its edge.
+    """
     shown = dict.fromkeys(state for state in seeds if 0 <= state < automaton.n_states)
     if not shown:
         shown[automaton.start] = None
-    edge_source = np.repeat(np.arange(automaton.n_states), np.diff(automaton.edge_start))
-    call_source = np.repeat(np.arange(automaton.n_states), np.diff(automaton.call_start))
+    shown = dict.fromkeys(list(shown)[:limit])
     frontier = list(shown)
-    for _ in range(HOPS):
-        following: list[int] = []
-        for state in frontier:
-            following += [target for _, _, target in _byte_edges(automaton, state)]
-            following += [target for _, target, _ in _calls(automaton, state)]
-        into = np.array(frontier, dtype=np.int32)
-        following += edge_source[np.isin(automaton.edge_target, into)].tolist()
-        following += call_source[np.isin(automaton.call_return, into)].tolist()
+    before = _predecessors(automaton, frontier[:8], most=2)
+    for hop in range(HOPS):
+        following = [t for state in frontier for t in _successors(automaton, state)]
+        if hop == 0:
+            following += before
         frontier = [state for state in dict.fromkeys(following) if state not in shown]
-        room = limit - len(shown)
-        shown.update(dict.fromkeys(frontier[: max(room, 0)]))
-        if room <= len(frontier):
-            break
+        frontier = frontier[: max(limit - len(shown), 0)]
+        shown.update(dict.fromkeys(frontier))
     return list(shown)
 
 
@@ -170,6 +190,7 @@ def picture(
     automaton: Automaton,
     live: Iterable[int] = (),
     around: Iterable[int] = (),
+    returns: Iterable[tuple[int, int]] = (),
     *,
     mark: bool = False,
     whole: int = WHOLE,
@@ -178,8 +199,10 @@ def picture(
     """Write an automaton, or the part near the ``live`` states and those ``around``, as DOT text.
 
     Up to ``whole`` states the picture shows all; beyond that at most ``limit`` of them, the live ones
-    first. ``mark`` draws the live states with a double ring and a triangle; a page that lights them
-    itself leaves it off, so that one text serves all positions. Raises ``ImportError`` when the
+    first. ``returns`` are pairs (state, state) to join by an edge "return": where the stack leads from
+    the end of a rule; they belong to one position, so only a neighbourhood has them. ``mark`` draws the
+    live states with a double ring and a triangle; a page that lights them itself leaves it off, so that
+    one text serves all positions (nodes have room for the triangle). Raises ``ImportError`` when the
     ``graphviz`` package is missing.
     """
     import graphviz
@@ -193,8 +216,8 @@ def picture(
     shown = set(states)
     edges = [edge for state in states for edge in transitions(automaton, state)]
     graph = graphviz.Digraph(
-        graph_attr={"rankdir": "LR", "ranksep": "0.35", "nodesep": "0.2", "fontsize": "10"},
-        node_attr={"shape": "ellipse", "margin": "0.03,0.02", "width": "0.3", "height": "0.3"},
+        graph_attr={"rankdir": "LR", "ranksep": "0.45", "nodesep": "0.2", "fontsize": "10"},
+        node_attr={"shape": "ellipse", "margin": "0.1,0.02", "width": "0.3", "height": "0.3"},
         edge_attr={"arrowsize": "0.6"},
     )
     for attributes in (graph.node_attr, graph.edge_attr, graph.graph_attr):
@@ -215,11 +238,17 @@ def picture(
             style = {"style": "dashed"} if edge.call else {}
             label = graphviz.escape(edge.label)
             graph.edge(f"s{edge.source}", f"s{edge.target}", label=f" {label} ", **style)
-    for state in states:
-        left_out = {edge.target for edge in edges if edge.source == state} - shown
-        if left_out:
-            graph.node(f"more{state}", label=f"… {len(left_out)} more", shape="plaintext")
-            graph.edge(f"s{state}", f"more{state}", style="dotted")
+    if len(states) < automaton.n_states:
+        for source, target in dict.fromkeys(returns):
+            if source in shown and target in shown:
+                graph.edge(f"s{source}", f"s{target}", label=" return ", style="dashed")
+    left: dict[int, set[int]] = {}
+    for edge in edges:
+        if edge.target not in shown:
+            left.setdefault(edge.source, set()).add(edge.target)
+    for state, left_out in left.items():
+        graph.node(f"more{state}", label=f"… {len(left_out)} more", shape="plaintext")
+        graph.edge(f"s{state}", f"more{state}", style="dotted")
     return Picture(graph.source, tuple(states), automaton.n_states - len(states), tuple(edges))
 
 
