@@ -12,13 +12,14 @@ import jsonschema
 from hypothesis import assume, event, given, settings, strategies as st
 
 from tests.frontends.ir_match import matches
+from workbench.automaton.finite import determinise, to_graph
 from workbench.errors import GrammarSyntaxError
 from workbench.frontends.json_schema import json_schema
-from workbench.frontends.json_schema.coding import coded
+from workbench.frontends.json_schema.coding import coded, other_names
 from workbench.frontends.json_schema.numbers import Bound, exactly, number_between
 from workbench.frontends.json_schema.spelling import complement, spell_class
-from workbench.frontends.json_schema.strings import other_names
-from workbench.grammar.ir import NEVER, CharSet, Graph
+from workbench.frontends.regex import parse_regex, search
+from workbench.grammar.ir import NEVER, CharSet
 
 NAMES = ["a", "b", "c", "é"]
 TEXTS = st.one_of(
@@ -182,16 +183,6 @@ def test_exact_values(value: Decimal, other: Decimal) -> None:
     assert matches(exactly(value), f"{other:f}") == (value == other)
 
 
-@given(
-    st.lists(st.text('ab😀"', max_size=3), max_size=4, unique=True), st.text('ab😀"', max_size=4)
-)
-@settings(max_examples=80)
-def test_other_names_are_all_but_the_given(names: list[str], text: str) -> None:
-    graph = other_names(names)
-    assert isinstance(graph, Graph)
-    assert matches(graph, text) == (text not in names)
-
-
 @given(st.lists(st.tuples(st.integers(0, 0x10FFFF), st.integers(0, 600)), max_size=3), st.data())
 @settings(max_examples=80)
 def test_every_spelling_of_a_class(pairs: list[tuple[int, int]], data: st.DataObject) -> None:
@@ -244,29 +235,26 @@ ODD_TEXTS = st.text(
 @given(st.lists(ODD_TEXTS, max_size=4, unique=True), ODD_TEXTS, st.data())
 @settings(max_examples=150)
 def test_names_differ_in_any_spelling(names: list[str], text: str, data: st.DataObject) -> None:
-    graph = other_names(names)
-    in_bytes, in_classes = coded(graph), spelled_by_class(graph)
-    assert in_bytes is not None
+    language = other_names(names)
     for candidate in [text, *names]:
         written = "".join(data.draw(spellings(char)) for char in candidate)
-        assert matches(in_bytes, written) == (candidate not in names)
-        assert matches(in_classes, written) == (candidate not in names)
-        for broken in (
-            written + "\\",
-            written + "\\ud800",
-            written + "\\udc00",
-            written + "\\ud800\\u0041",
-        ):
-            assert not matches(in_bytes, broken)
+        assert matches(language, written) == (candidate not in names)
+        for rest in ("\\", "\\ud800", "\\udc00", "\\ud800\\u0041", '"', "\n"):
+            assert not matches(language, written + rest)
 
 
-def spelled_by_class(graph: Graph) -> Graph:
-    edges = tuple(
-        (source, spell_class(label.ranges), target)
-        for source, label, target in graph.edges
-        if isinstance(label, CharSet)
-    )
-    return Graph(graph.n_states, graph.start, graph.finals, edges)
+PATTERNS = ["a.*é|^[^a]b", "[a-\U0001f600]b{0,2}", r"^(\\|\n|/)+$", "^[^😀]*$"]
+
+
+@given(st.sampled_from(PATTERNS), ODD_TEXTS, st.data())
+@settings(max_examples=100)
+def test_automata_in_bytes_and_in_classes(pattern: str, text: str, data: st.DataObject) -> None:
+    dfa = determinise(search(parse_regex(pattern)))
+    in_bytes = coded(to_graph(dfa, CharSet))
+    assert in_bytes is not None
+    written = "".join(data.draw(spellings(char)) for char in text)
+    assert matches(in_bytes, written) == dfa.accepts(text)
+    assert matches(to_graph(dfa, spell_class), written) == dfa.accepts(text)
 
 
 def test_complements_leave_surrogates_out() -> None:

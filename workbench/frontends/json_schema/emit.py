@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from workbench.frontends.json_schema.coding import coded
+from workbench.frontends.json_schema.coding import other_names
 from workbench.frontends.json_schema.combine import Conjunction, Node, Nodes
 from workbench.frontends.json_schema.layout import Layout, Member, either, in_row
 from workbench.frontends.json_schema.numbers import Bound, exactly, number_between
 from workbench.frontends.json_schema.spelling import ANY, Ranges, class_name, quoted, spell_class
-from workbench.frontends.json_schema.strings import other_names, spelled, string_content
+from workbench.frontends.json_schema.strings import spelled, string_content
 from workbench.frontends.json_schema.values import (
     ALL_TYPES,
     ARRAY,
@@ -29,7 +29,7 @@ from workbench.frontends.json_schema.values import (
     decimal,
     type_bit,
 )
-from workbench.grammar.ir import NEVER, Alt, Expr, Graph, Literal, Origin, Ref, Repeat, Seq
+from workbench.grammar.ir import NEVER, Alt, Expr, Literal, Origin, Ref, Repeat, Seq
 
 __all__ = ["Emitter"]
 
@@ -195,7 +195,7 @@ class Emitter:
             name = self._rule(
                 ("name", key),
                 "name",
-                lambda: Seq((_QUOTE, _in_bytes(other_names(key)), _QUOTE)),
+                lambda: Seq((_QUOTE, other_names(key), _QUOTE)),
             )
         pointer = origin if rest is None else Origin(pointer=rest.pointer)
         return self._layout.member(name, value, False, pointer).expr
@@ -303,12 +303,6 @@ class Emitter:
             for name, item in value.items()
         ]
         return self._layout.object(members, None, None)
-
-
-def _in_bytes(names: Graph) -> Graph:
-    spelled_out = coded(names, always=True)
-    assert spelled_out is not None, "names are told apart by characters"
-    return spelled_out
 
 
 def _shapes_objects(facts: Conjunction) -> bool:

@@ -20,11 +20,11 @@ from workbench.automaton.finite import (
 )
 from workbench.frontends.json_schema.coding import coded
 from workbench.frontends.json_schema.location import Pattern
-from workbench.frontends.json_schema.spelling import ANY, Ranges, complement
+from workbench.frontends.json_schema.spelling import ANY, Ranges
 from workbench.frontends.regex import parse_regex, search
 from workbench.grammar.ir import NEVER, Alt, CharSet, Expr, Graph, Repeat, Seq
 
-__all__ = ["other_names", "spelled", "string_content"]
+__all__ = ["spelled", "string_content"]
 
 _ANYTHING = CharSet(ANY)
 
@@ -167,31 +167,3 @@ def _parts(item: Expr) -> Iterable[Expr]:
     if isinstance(item, Graph):
         return [label for _, label, _ in item.edges]
     return ()
-
-
-def other_names(names: Iterable[str]) -> Graph:
-    """Every text but the given ones, as a tree of their characters with a way out at each step."""
-    children: list[dict[int, int]] = [{}]
-    ends: set[int] = set()
-    for name in names:
-        at = 0
-        for char in name:
-            code = ord(char)
-            if 0xD800 <= code <= 0xDFFF:
-                break
-            then = children[at].get(code)
-            if then is None:
-                then = children[at][code] = len(children)
-                children.append({})
-            at = then
-        else:
-            ends.add(at)
-    free = len(children)
-    edges: list[tuple[int, Expr, int]] = [(free, _ANYTHING, free)]
-    for node, branches in enumerate(children):
-        for code, target in branches.items():
-            edges.append((node, CharSet(((code, code),)), target))
-        taken = tuple((code, code) for code in sorted(branches))
-        edges.append((node, CharSet(complement(taken)) if taken else _ANYTHING, free))
-    finals = tuple(node for node in range(free + 1) if node not in ends)
-    return Graph(free + 1, 0, finals, tuple(edges))
