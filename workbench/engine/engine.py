@@ -282,28 +282,23 @@ class Engine:
                 self._check(int(code))
                 continue
             row, accepting = int(code) >> 1, bool(code & 1)
-            k.loops_in(
-                self.auto,
-                self.pool,
-                self.table,
-                self.count,
-                self.trans,
-                self.work,
-                row,
-                self._loops,
-            )
-            if not self._settled():
-                continue
-            loops = int.from_bytes(self._loops.tobytes(), "little")
-            utf8 = bool(
-                k.utf8_loops(
-                    self.auto, self.pool, self.table, self.count, self.trans, self.work, row
+            run = int(
+                k.run_of(
+                    self.auto,
+                    self.pool,
+                    self.table,
+                    self.count,
+                    self.trans,
+                    self.work,
+                    row,
+                    self._loops,
                 )
             )
             if not self._settled():
                 continue
-            part = self.slices.best(loops, utf8)
-            words[:] = part.words
+            loops = int.from_bytes(self._loops.tobytes(), "little")
+            part = self.slices.best(loops, bool(run & 1))
+            words[:] = part.rows[min(run >> 1, len(part.rows) - 1)]
             code = k.walk(
                 self.auto,
                 self.pool,

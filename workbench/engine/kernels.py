@@ -51,6 +51,7 @@ _TYPES: dict[str, Any] = {
     "skips": _INT32,
     "tokens": _INT32,
     "moved": _INT32,
+    "lengths": _INT32,
     "count": _INT64,
     "new_count": _INT64,
     "rows_at": _INT64,
@@ -60,7 +61,6 @@ _TYPES: dict[str, Any] = {
     "out": _UINT32,
     "words": _UINT32,
     "loops": _UINT32,
-    "inside": _UINT32,
     "bytes_": uint8[::1],
     "data": uint8[::1],
     "depths": uint16[::1],
@@ -132,9 +132,11 @@ AUTO_SLOTS = 24
 
 # header slots of ``work`` (int32): offsets of scratch arrays
 W_STATE, W_SET, W_MARK, W_STACK, W_QUEUED, R_STATE, R_SET, R_MARK = 0, 1, 2, 3, 4, 5, 6, 7
-W_ASKED, W_DEPTH, W_BYTES, W_BUFFER, W_BUFFER_SIZE, W_PATH = 8, 9, 10, 11, 12, 13
+W_ASKED, W_DEPTH, W_BUFFER, W_BUFFER_SIZE, W_PATH = 8, 9, 10, 11, 12
+W_TREE, W_TREE_SIZE = 13, 14
 WORK_SLOTS = 16
 MAX_ASKED = 512
+ENDLESS = 1 << 20
 
 
 @jit
@@ -404,36 +406,82 @@ def add_result(pool, table, count, work, n, state, stacks):
 
 
 @jit
-def pop_frame(auto, pool, table, count, work, n, frame, exact):
-    """Add the threads that go on behind a completed frame; returns the new size of the closure."""
-    target = int(pool[frame + 3])
-    value = int(pool[frame + 4])
-    parents = int(pool[frame + 5])
+def flush_rounds(pool, table, count, work, n, state, rounds):
+    """Add the thread that begins another iteration, on all the frames collected in W_TREE."""
+    if rounds == 0:
+        return n
+    tree = int(work[W_TREE])
+    kept = 0
+    for i in range(rounds):
+        frame = work[tree + i]
+        k = kept
+        while k > 0 and work[tree + k - 1] > frame:
+            k -= 1
+        if k > 0 and work[tree + k - 1] == frame:
+            continue
+        for j in range(kept, k, -1):
+            work[tree + j] = work[tree + j - 1]
+        work[tree + k] = frame
+        kept += 1
+    stacks = intern(pool, table, count, SET, work, tree, kept)
+    return add_thread(pool, table, count, work, n, state, stacks)
+
+
+@jit
+def pop_all(auto, pool, table, count, work, n, stacks, exact):
+    """Add the threads that go on behind a completed frame, for each frame on top of ``stacks``.
+
+    Returns ``(new size of the closure, ASK - hole or 0, whether the empty stack is a member)``.
+    """
     n_states = int(auto[N_STATES])
-    if target < n_states:
-        return add_thread(pool, table, count, work, n, target, parents)
-    site = target - n_states
-    loop = auto[auto[SITE_LOOP] + site]
-    least = int(auto[auto[LOOP_MIN] + loop])
-    most = int(auto[auto[LOOP_MAX] + loop])
-    can_loop = can_leave = True
-    if value == FAR_BELOW:
-        can_leave = False
-    elif value >= 0:
-        value += 1
-        can_loop = most < 0 or value < most
-        can_leave = value >= least
-        if most < 0 and value > least:
-            value = least
-        if not exact:
-            value = int(zone_of(auto, site, value))
-    if can_loop:
-        again = term3(pool, table, count, work, FRAME, target, value, parents)
-        stacks = term1(pool, table, count, work, SET, again)
-        n = add_thread(pool, table, count, work, n, int(auto[auto[LOOP_STATE] + loop]), stacks)
-    if can_leave:
-        n = add_thread(pool, table, count, work, n, int(auto[auto[SITE_RETURN] + site]), parents)
-    return n
+    tree = int(work[W_TREE])
+    rounds = 0
+    rounds_state = -1
+    bottom = 0
+    for i in range(int(pool[stacks]) >> 5):
+        frame = int(pool[stacks + 3 + i])
+        kind = pool[frame] & 31
+        count[WORK] += 1
+        if kind == HOLE:
+            return n, ASK - frame, bottom
+        if kind != FRAME:
+            bottom = 1
+            continue
+        target = int(pool[frame + 3])
+        value = int(pool[frame + 4])
+        parents = int(pool[frame + 5])
+        if target < n_states:
+            n = add_thread(pool, table, count, work, n, target, parents)
+            continue
+        site = target - n_states
+        loop = auto[auto[SITE_LOOP] + site]
+        least = int(auto[auto[LOOP_MIN] + loop])
+        most = int(auto[auto[LOOP_MAX] + loop])
+        can_loop = can_leave = True
+        if value == FAR_BELOW:
+            can_leave = False
+        elif value >= 0:
+            value += 1
+            can_loop = most < 0 or value < most
+            can_leave = value >= least
+            if most < 0 and value > least:
+                value = least
+            if not exact:
+                value = int(zone_of(auto, site, value))
+        if can_loop:
+            state = int(auto[auto[LOOP_STATE] + loop])
+            if state != rounds_state or rounds >= work[W_TREE_SIZE]:
+                n = flush_rounds(pool, table, count, work, n, rounds_state, rounds)
+                rounds_state = state
+                rounds = 0
+            work[tree + rounds] = term3(pool, table, count, work, FRAME, target, value, parents)
+            rounds += 1
+        if can_leave:
+            n = add_thread(
+                pool, table, count, work, n, int(auto[auto[SITE_RETURN] + site]), parents
+            )
+    n = flush_rounds(pool, table, count, work, n, rounds_state, rounds)
+    return n, 0, bottom
 
 
 @jit
@@ -506,15 +554,7 @@ def step(auto, pool, table, count, work, shape, bases, cls, exact):
                 pool, table, count, work, n, int(auto[auto[ENTRY_STATE] + entry]), pushed
             )
         if auto[auto[FINAL] + state] != 0:
-            for i in range(int(pool[stacks]) >> 5):
-                element = int(pool[stacks + 3 + i])
-                kind = pool[element] & 31
-                count[WORK] += 1
-                if kind == HOLE:
-                    ask = ASK - element
-                    break
-                if kind == FRAME:
-                    n = pop_frame(auto, pool, table, count, work, n, element, exact)
+            n, ask, _ = pop_all(auto, pool, table, count, work, n, stacks, exact)
     m = 0
     if ask == 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
         for k in range(n):
@@ -699,8 +739,78 @@ def answer(auto, pool, table, count, work, hole, bases):
 
 
 @jit
+def rewrite(pool, table, count, work, top, hole, frames, visited):
+    """Replace a hole by a SET throughout a SET and the frames below it.
+
+    Leaves the result in the second note of every SET and FRAME met; these are listed, for clearing the
+    notes, in W_TREE from ``visited`` on. Returns the new length of the list.
+    """
+    tree = int(work[W_TREE])
+    size = int(work[W_TREE_SIZE])
+    # the list grows from the front of the scratch space, the stack of terms to do from its end
+    depth = 1
+    work[tree + size - 1] = top
+    while depth > 0:
+        term = int(work[tree + size - depth])
+        if pool[term + 2] >= 0:
+            depth -= 1
+            continue
+        if visited + depth + (int(pool[term]) >> 5) + 2 > size:
+            count[TOO_COMPLEX] = 1
+            return visited
+        ready = True
+        if pool[term] & 31 == FRAME:
+            parents = int(pool[term + 5])
+            if pool[parents + 2] < 0:
+                depth += 1
+                work[tree + size - depth] = parents
+                continue
+            result = term
+            if pool[parents + 2] != parents:
+                target = int(pool[term + 3])
+                value = int(pool[term + 4])
+                result = term3(
+                    pool, table, count, work, FRAME, target, value, int(pool[parents + 2])
+                )
+        else:
+            n = int(pool[term]) >> 5
+            changed = False
+            for i in range(n):
+                element = int(pool[term + 3 + i])
+                if element == hole:
+                    changed = True
+                elif pool[element] & 31 == FRAME:
+                    if pool[element + 2] < 0:
+                        depth += 1
+                        work[tree + size - depth] = element
+                        ready = False
+                    elif pool[element + 2] != element:
+                        changed = True
+            if not ready:
+                continue
+            result = term
+            if changed:
+                result = -1
+                for i in range(n):
+                    element = int(pool[term + 3 + i])
+                    one = frames
+                    if element != hole:
+                        if pool[element] & 31 == FRAME:
+                            element = int(pool[element + 2])
+                        one = term1(pool, table, count, work, SET, element)
+                    result = one if result < 0 else union(pool, table, count, work, result, one)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return visited
+        pool[term + 2] = result
+        work[tree + visited] = term
+        visited += 1
+        depth -= 1
+    return visited
+
+
+@jit
 def substitute(auto, pool, table, count, trans, work, row, hole, labels):
-    """The row in which a hole on top of threads is replaced by the frames that the labels name."""
+    """The row in which a hole is replaced by the frames that the labels name."""
     memo = term3(pool, table, count, work, SUBST, row, hole, labels)
     if count[OVERFLOW] != 0:
         return 0
@@ -727,28 +837,16 @@ def substitute(auto, pool, table, count, trans, work, row, hole, labels):
     shape = int(pool[config + 3])
     bases = int(pool[config + 4])
     m = 0
+    visited = 0
     for i in range(0, int(pool[shape]) >> 5, 2):
         stacks = int(pool[bases + 3 + pool[shape + 4 + i]])
-        has = False
-        n = int(pool[stacks]) >> 5
-        for j in range(n):
-            if pool[stacks + 3 + j] == hole:
-                has = True
-        if has:
-            rest = 0
-            buffer = work[W_BUFFER]
-            for j in range(n):
-                if pool[stacks + 3 + j] != hole:
-                    work[buffer + rest] = pool[stacks + 3 + j]
-                    rest += 1
-            if rest == 0:
-                stacks = frames
-            else:
-                others = intern(pool, table, count, SET, work, buffer, rest)
-                stacks = union(pool, table, count, work, others, frames)
+        visited = rewrite(pool, table, count, work, stacks, hole, frames, visited)
         work[work[R_STATE] + m] = pool[shape + 3 + i]
-        work[work[R_SET] + m] = stacks
+        work[work[R_SET] + m] = pool[stacks + 2] if pool[stacks + 2] >= 0 else stacks
         m += 1
+    tree = int(work[W_TREE])
+    for i in range(visited):
+        pool[work[tree + i] + 2] = -1
     if count[OVERFLOW] != 0:
         return 0
     new_shape, new_bases = shape_and_bases(pool, table, count, work, m)
@@ -780,16 +878,7 @@ def accepts(auto, pool, table, count, work, shape, bases, exact):
         if auto[auto[FINAL] + state] == 0:
             continue
         stacks = int(work[work[W_SET] + k])
-        for i in range(int(pool[stacks]) >> 5):
-            element = int(pool[stacks + 3 + i])
-            kind = pool[element] & 31
-            if kind == BOTTOM:
-                yes = 1
-                break
-            if kind == HOLE:
-                ask = ASK - element
-            elif kind == FRAME:
-                n = pop_frame(auto, pool, table, count, work, n, element, exact)
+        n, ask, yes = pop_all(auto, pool, table, count, work, n, stacks, exact)
     end_closure(work, n)
     if yes:
         return 1
@@ -922,80 +1011,42 @@ def begin_walk(auto, pool, table, count, trans, work, shape, bases):
 
 
 @jit
-def loops_in(auto, pool, table, count, trans, work, row, out):
-    """The bytes that lead a row to itself, as eight int32 words in ``out``."""
-    for i in range(8):
-        out[i] = 0
-    for byte in range(256):
-        if (
-            next_row(auto, pool, table, count, trans, work, row, int(auto[auto[CLASS_OF] + byte]))
-            == row
-        ):
-            out[byte >> 5] |= 1 << (byte & 31)
-
-
-@jit
-def tail_returns(auto, pool, table, count, trans, work, row, home, left, low, high):
-    """Whether all continuation bytes lead, after ``left`` of them, from a row back to ``home``."""
-    if row < 0:
-        return False
-    if left == 0:
-        return row == home
-    previous = -1
-    for byte in range(low, high + 1):
-        cls = int(auto[auto[CLASS_OF] + byte])
-        following = next_row(auto, pool, table, count, trans, work, row, cls)
-        if following == previous:
+def cross(auto, pool, table, count, trans, work, row, home, left, low, high):
+    """Whether from a row all ``left`` continuation bytes, the first in low..high, lead to ``home``."""
+    for first in range(low, high + 1):
+        cls = int(auto[auto[CLASS_OF] + first])
+        if first > low and cls == auto[auto[CLASS_OF] + first - 1]:
             continue
-        previous = following
-        if following < 0:
-            return False
+        one = next_row(auto, pool, table, count, trans, work, row, cls)
         if left == 1:
-            if following != home:
+            if one != home:
                 return False
-        else:
-            inner = -1
-            for second in range(0x80, 0xC0):
-                deeper = next_row(
-                    auto,
-                    pool,
-                    table,
-                    count,
-                    trans,
-                    work,
-                    following,
-                    int(auto[auto[CLASS_OF] + second]),
-                )
-                if deeper == inner:
-                    continue
-                inner = deeper
-                if deeper < 0:
+            continue
+        if one < 0:
+            return False
+        for second in range(0x80, 0xC0):
+            cls = int(auto[auto[CLASS_OF] + second])
+            if second > 0x80 and cls == auto[auto[CLASS_OF] + second - 1]:
+                continue
+            two = next_row(auto, pool, table, count, trans, work, one, cls)
+            if left == 2:
+                if two != home:
                     return False
-                if left == 2:
-                    if deeper != home:
-                        return False
-                else:
-                    for third in range(0x80, 0xC0):
-                        if (
-                            next_row(
-                                auto,
-                                pool,
-                                table,
-                                count,
-                                trans,
-                                work,
-                                deeper,
-                                int(auto[auto[CLASS_OF] + third]),
-                            )
-                            != home
-                        ):
-                            return False
+                continue
+            if two < 0:
+                return False
+            for third in range(0x80, 0xC0):
+                cls = int(auto[auto[CLASS_OF] + third])
+                if third > 0x80 and cls == auto[auto[CLASS_OF] + third - 1]:
+                    continue
+                if next_row(auto, pool, table, count, trans, work, two, cls) != home:
+                    return False
     return True
 
 
 @jit
-def utf8_loops(auto, pool, table, count, trans, work, row):
-    """Whether every character beyond ASCII, spelled in UTF-8, leads a row to itself."""
+def wide(auto, pool, table, count, trans, work, row, home):
+    """Whether every character beyond ASCII, spelled in UTF-8, leads from a row to ``home``."""
     for lead in range(0xC2, 0xF5):
         left = 1 if lead < 0xE0 else 2 if lead < 0xF0 else 3
         low = 0x80
@@ -1011,9 +1062,106 @@ def utf8_loops(auto, pool, table, count, trans, work, row):
         first = next_row(
             auto, pool, table, count, trans, work, row, int(auto[auto[CLASS_OF] + lead])
         )
-        if not tail_returns(auto, pool, table, count, trans, work, first, row, left, low, high):
+        if first < 0 or not cross(
+            auto, pool, table, count, trans, work, first, home, left, low, high
+        ):
             return False
     return True
+
+
+@jit
+def far_row(auto, pool, table, count, trans, work, row):
+    """For a lone thread on top of a count near its bounds: the same far from both, and at the last.
+
+    Returns ``(row far from the bounds, row in the last iteration, iterations that may still begin)``, or
+    ``(-1, -1, 0)`` for other configurations.
+    """
+    config = int(trans[row * auto[STRIDE]])
+    shape = int(pool[config + 3])
+    bases = int(pool[config + 4])
+    if int(pool[shape]) >> 5 != 2:
+        return -1, -1, 0
+    stacks = int(pool[bases + 3])
+    if int(pool[stacks]) >> 5 != 1:
+        return -1, -1, 0
+    frame = int(pool[stacks + 3])
+    if pool[frame] & 31 != FRAME or pool[frame + 3] < auto[N_STATES] or pool[frame + 4] < 0:
+        return -1, -1, 0
+    loop = auto[auto[SITE_LOOP] + pool[frame + 3] - auto[N_STATES]]
+    most = int(auto[auto[LOOP_MAX] + loop])
+    if most < 0:
+        return -1, -1, 0
+    value = int(pool[frame + 4])
+    target = int(pool[frame + 3])
+    parents = int(pool[frame + 5])
+    far = term3(pool, table, count, work, FRAME, target, FAR_INSIDE, parents)
+    far = term1(pool, table, count, work, SET, far)
+    far = term1(pool, table, count, work, BASES, far)
+    last = term3(pool, table, count, work, FRAME, target, most - 1, parents)
+    last = term1(pool, table, count, work, SET, last)
+    last = term1(pool, table, count, work, BASES, last)
+    return (
+        row_of(auto, pool, table, count, trans, work, shape, far),
+        row_of(auto, pool, table, count, trans, work, shape, last),
+        most - value - 1,
+    )
+
+
+@jit
+def run_of(auto, pool, table, count, trans, work, row, out):
+    """The characters that a row can take one after the other, and how many of them.
+
+    ``out`` gets the single bytes, as eight words. Returns ``2 * most + wide``: ``most`` characters at
+    most (ENDLESS: no bound within a token), ``wide`` when all characters beyond ASCII belong too. 0 when
+    there is no such run. All of them lead to one row, and from there back to it, or, on top of a count
+    near its bounds, would do so far from them; in the last iteration none of them may come (they could
+    by leaving the count and beginning it anew).
+    """
+    class_of = int(auto[CLASS_OF])
+    home = -1
+    size = 0
+    for probe in (0x65, 0x30, 0x41, 0x20):
+        target = next_row(auto, pool, table, count, trans, work, row, int(auto[class_of + probe]))
+        if target < 0 or target == home:
+            continue
+        n = 0
+        for byte in range(128):
+            cls = int(auto[class_of + byte])
+            n += next_row(auto, pool, table, count, trans, work, row, cls) == target
+        if n > size:
+            home = target
+            size = n
+    for i in range(8):
+        out[i] = 0
+    if home < 0:
+        return 0
+    most = ENDLESS
+    around = home
+    last = -1
+    if home != row:
+        inner, last, left = far_row(auto, pool, table, count, trans, work, home)
+        if count[OVERFLOW] != 0:
+            return 0
+        if inner >= 0:
+            around = inner
+            most = 1 + left
+    for byte in range(128):
+        cls = int(auto[class_of + byte])
+        if next_row(auto, pool, table, count, trans, work, row, cls) == home:
+            if next_row(auto, pool, table, count, trans, work, around, cls) != around:
+                return 0
+            if last >= 0 and next_row(auto, pool, table, count, trans, work, last, cls) != DEAD:
+                return 0
+            out[byte >> 5] |= 1 << (byte & 31)
+    beyond = wide(auto, pool, table, count, trans, work, row, home) and (
+        around == row or wide(auto, pool, table, count, trans, work, around, around)
+    )
+    if beyond and last >= 0:
+        for lead in range(0xC2, 0xF5):
+            cls = int(auto[class_of + lead])
+            if next_row(auto, pool, table, count, trans, work, last, cls) != DEAD:
+                return 0
+    return 2 * most + (1 if beyond else 0)
 
 
 @jit
@@ -1089,23 +1237,27 @@ def advance(auto, pool, table, count, trans, work, data, start, stop, shape, bas
 
 
 @jit
-def slice_trie(bytes_, depths, skips, tokens, loops, utf8, states, inside, keep):
+def slice_trie(bytes_, depths, skips, tokens, loops, utf8, states, lengths, keep):
     """Part a trie for a slice: tokens that stay inside its characters, and the nodes of all others.
 
     ``loops`` holds the single bytes as eight words; with ``utf8`` every character beyond ASCII belongs
-    too. ``states`` is scratch (depth + 2), ``inside`` mask words to set, ``keep`` a flag a node to set.
-    A character cut off by the token's end is inside. States: 0 between characters, else
-    64 * (bytes missing after the next) + kind of the next byte, -1 outside.
+    too. ``states`` is scratch (3 * depths). ``lengths`` gets, per node that ends a token inside, the
+    number of characters begun (one cut off by the token's end counts), -1 for all other nodes;
+    ``keep`` a flag a node to set. States: 0 between characters, else 64 * (bytes missing after the
+    next) + kind of the next byte, -1 outside.
     """
     n = bytes_.size
+    part = states.size // 3
     states[0] = 0
-    path = states.size // 2
+    states[2 * part] = 0
     for i in range(n):
         depth = int(depths[i])
         byte = int(bytes_[i])
         state = int(states[depth])
+        begun = int(states[2 * part + depth])
         after = -1
         if state == 0:
+            begun += 1
             if (loops[byte >> 5] >> (byte & 31)) & 1:
                 after = 0
             elif utf8 and 0xC2 <= byte <= 0xF4:
@@ -1128,17 +1280,27 @@ def slice_trie(bytes_, depths, skips, tokens, loops, utf8, states, inside, keep)
                 left = state >> 6
                 after = 0 if left == 0 else 64 * (left - 1) + 1
         states[depth + 1] = after
-        states[path + depth] = i
-        token = int(tokens[i])
-        if token >= 0:
+        states[2 * part + depth + 1] = begun
+        states[part + depth] = i
+        if tokens[i] >= 0:
             if after >= 0:
-                inside[token >> 5] |= 1 << (token & 31)
+                lengths[i] = begun
             else:
                 for d in range(depth, -1, -1):
-                    node = states[path + d]
+                    node = states[part + d]
                     if keep[node]:
                         break
                     keep[node] = True
+
+
+@jit
+def rows_by_length(tokens, lengths, words, width):
+    """Masks of the tokens inside a slice with at most 0, 1, 2, ... characters, ``width`` words each."""
+    for i in range(tokens.size):
+        if lengths[i] >= 0:
+            words[int(lengths[i]) * width + (tokens[i] >> 5)] |= 1 << (tokens[i] & 31)
+    for i in range(width, words.size):
+        words[i] |= words[i - width]
 
 
 @jit

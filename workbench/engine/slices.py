@@ -21,6 +21,7 @@ __all__ = ["Slice", "Slices", "slices_of"]
 #: a loop over fewer single bytes than this is walked in full
 _LEAST_BYTES = 8
 _MOST_SLICES = 64
+_MOST_ROWS = 512
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +30,8 @@ class Slice:
 
     loops: int
     utf8: bool
-    words: NDArray[np.uint32]
+    #: masks of the tokens inside with at most 0, 1, 2, ... characters
+    rows: NDArray[np.uint32]
     n_inside: int
     byte: NDArray[np.uint8]
     depth: NDArray[np.uint16]
@@ -44,7 +46,7 @@ class Slices:
         trie = vocabulary.trie
         self._lock = Lock()
         self._depths = vocabulary.max_token_bytes + 2
-        words = np.zeros((vocabulary.width + 31) // 32, dtype=np.uint32)
+        words = np.zeros((1, (vocabulary.width + 31) // 32), dtype=np.uint32)
         parts = [np.array(part) for part in (trie.byte, trie.depth, trie.skip, trie.token)]
         self.whole = Slice(0, False, words, 0, *parts)
         self._made: dict[tuple[int, bool], Slice] = {}
@@ -67,29 +69,46 @@ class Slices:
     def _make(self, loops: int, utf8: bool) -> Slice:
         whole = self.whole
         n = len(whole.byte)
-        inside = np.zeros_like(whole.words)
+        lengths = np.full(n, -1, dtype=np.int32)
         keep = np.zeros(n, dtype=np.bool_)
         bits = np.array([loops >> 32 * i & 0xFFFFFFFF for i in range(8)], dtype=np.uint32)
-        states = np.zeros(2 * self._depths, dtype=np.int64)
+        states = np.zeros(3 * self._depths, dtype=np.int64)
         kernels.slice_trie(
-            whole.byte, whole.depth, whole.skip, whole.token, bits, utf8, states, inside, keep
+            whole.byte, whole.depth, whole.skip, whole.token, bits, utf8, states, lengths, keep
         )
+        width = whole.rows.shape[1]
+        rows = np.zeros((min(int(lengths.max(initial=0)), _MOST_ROWS) + 1, width), dtype=np.uint32)
+        long = lengths >= len(rows)
+        # tokens of more characters than there are rows for are walked like those outside
+        for node in np.flatnonzero(long):
+            self._keep_path(int(node), keep)
+        lengths[long] = -1
+        kernels.rows_by_length(whole.token, lengths, rows.reshape(-1), width)
         # the nodes that are kept move up; a skip goes to the first kept node from its target on
         place = np.zeros(n + 1, dtype=np.int32)
         np.cumsum(keep, out=place[1:])
-        token = whole.token[keep]
-        ids = np.maximum(token, 0)
-        is_inside = (inside[ids >> 5] >> (ids & 31).astype(np.uint32)) & 1
+        token = np.where(lengths >= 0, np.int32(-1), whole.token)
         return Slice(
             loops,
             utf8,
-            inside,
-            int(np.bitwise_count(inside).sum()),
+            rows,
+            int(np.count_nonzero(lengths >= 0)),
             whole.byte[keep],
             whole.depth[keep],
             place[whole.skip[keep]],
-            np.where(is_inside.astype(np.bool_), np.int32(-1), token),
+            token[keep],
         )
+
+    def _keep_path(self, node: int, keep: NDArray[np.bool_]) -> None:
+        depth = int(self.whole.depth[node])
+        while True:
+            keep[node] = True
+            if depth == 0:
+                return
+            node -= 1
+            while int(self.whole.depth[node]) >= depth:
+                node -= 1
+            depth -= 1
 
 
 _slices: dict[str, Slices] = {}

@@ -149,6 +149,7 @@ def scratch(n_states: int, max_token_bytes: int) -> NDArray[np.int32]:
         k.W_ASKED: 2 * k.MAX_ASKED,
         k.W_DEPTH: k.MAX_ASKED + max_token_bytes + 2,
         k.W_PATH: 3 * k.MAX_ASKED + 3,
+        k.W_TREE: _BUFFER,
         k.W_BUFFER: max(_BUFFER, 2 * n_states + 16),
     }
     header = np.zeros(k.WORK_SLOTS, dtype=np.int32)
@@ -156,6 +157,7 @@ def scratch(n_states: int, max_token_bytes: int) -> NDArray[np.int32]:
     for slot, length in sizes.items():
         header[slot] = size
         size += length
+    header[k.W_TREE_SIZE] = sizes[k.W_TREE]
     header[k.W_BUFFER_SIZE] = sizes[k.W_BUFFER]
     work = np.zeros(size, dtype=np.int32)
     work[: header.size] = header
