@@ -22,11 +22,12 @@ export function matcher(query: string): ((id: number, token: Token) => boolean) 
   return (_, token) => (token[1] ?? token[0]).toLowerCase().includes(latin1) || plainText(token).toLowerCase().includes(wanted);
 }
 
-/** Ids ordered by (bytes, id); special tokens have no bytes and come first. */
+/** Ids ordered by (bytes, id); special tokens have no bytes and come first, padding is left out. */
 export function byteOrder(doc: Doc): number[] {
   const key = (id: number) => (doc.tokens[id]?.[1] === null ? doc.tokens[id]![0] : "");
   return Object.keys(doc.tokens)
     .map(Number)
+    .filter((id) => id < doc.vocabularySize)
     .sort((a, b) => {
       const x = key(a);
       const y = key(b);

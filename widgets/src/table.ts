@@ -81,7 +81,10 @@ export class Table {
       if (this.answer?.key === key) found = this.answer.found;
       else {
         this.ask(key, here, query, allowedOnly);
-        found.note = "searching …";
+        this.rows = [];
+        fill(this.list);
+        this.note.textContent = "Searching …";
+        return;
       }
     } else if (here.open) {
       const rows = allowedOnly ? here.rows.filter((row) => row[3]) : here.rows;

@@ -21,6 +21,9 @@ test("queries: text, id, hex, and those that cannot be read", () => {
 
 test("ids are ordered by bytes, then id", () => {
   assert.deepEqual(byteOrder(doc()), [0, 5, 1, 2, 3, 4]);
+  const padded = doc();
+  padded.tokens[9] = ["", "⟨padding⟩"];
+  assert.deepEqual(byteOrder(padded), [0, 5, 1, 2, 3, 4]);
 });
 
 test("without the whole vocabulary the recorded rows are searched, and it says so", () => {
