@@ -245,3 +245,12 @@ def test_a_batch_on_the_packaged_model(model: LoadedModel) -> None:
         want = generate(model, question, compiled, max_tokens=20, trace=False)
         assert want.finish_reason == "eos"
         assert tuple(row[: len(want.token_ids)]) == want.token_ids
+
+
+def test_a_lost_beam_may_only_end(tiny: LoadedModel, letters: CompiledGrammar) -> None:
+    processor = GrammarLogitsProcessor(letters, beams=True, prompt_length=1)
+    scores = processor(torch.tensor([[9, 3], [9, 12]]), torch.zeros(2, tiny.vocabulary.width))
+    assert torch.isfinite(scores[0]).nonzero().flatten().tolist() == [4, 15]
+    assert torch.isfinite(scores[1]).nonzero().flatten().tolist() == [0, 1]
+    scores = processor(torch.tensor([[9, 3, 4], [9, 12, 0]]), torch.zeros(2, tiny.vocabulary.width))
+    assert torch.isfinite(scores[1]).nonzero().flatten().tolist() == [0, 1]

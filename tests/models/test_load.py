@@ -123,6 +123,12 @@ def test_a_wrong_dtype(dtype: str) -> None:
         load_model(dtype=dtype)
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a CUDA device")
+def test_a_device_that_is_not_there() -> None:
+    with pytest.raises(ValueError, match="no CUDA device"):
+        load_model(device="cuda")
+
+
 # The packaged model's way into the cache, with a small stand-in for its wheel.
 
 

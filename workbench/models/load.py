@@ -66,13 +66,16 @@ def load_model(
     ``device`` is "cpu", "cuda" and so on (default: cuda when there is one). Code that a model brings
     along is not run.
 
-    Raises ``ModelNotFound`` when the model is neither here nor reachable.
+    Raises ``ModelNotFound`` when the model is neither here nor reachable, ``ValueError`` for a dtype
+    or device that cannot be had.
     """
     torch, transformers = _import()
     kind = getattr(torch, dtype, None)
     if not isinstance(kind, torch.dtype) or not kind.is_floating_point:
         raise ValueError(f"dtype {dtype!r} is not one of float32, bfloat16, float16, float64")
     place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    if place.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError("there is no CUDA device here; leave device out for the CPU")
     source, options, name = _locate(name_or_path, progress)
     from_hub = isinstance(source, str)
     try:
