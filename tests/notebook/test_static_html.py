@@ -104,7 +104,7 @@ def test_open_position_shows_candidates_reasons_and_stack(document: Document) ->
     assert "✕ rejected: byte 1 of 2 ('d') may not come" in text
     assert "Live stack, top first" in text
     assert "Transitions from the live states (5)" in text
-    assert "open: 1 tokens may come next" in text
+    assert "open: 1 token may come next" in text
 
 
 def test_hostile_texts_stay_texts(document: Document) -> None:

@@ -38,7 +38,7 @@ export class TimesPanel {
       fill(this.body, h("p", { class: "wb-empty" }, "no step was timed yet"));
       return;
     }
-    fill(this.body, here.times ? this.one(here.times) : h("p", { class: "wb-note" }, "this position was not timed"), this.all(timed.slice(-LAST), here.id), summary(timed));
+    fill(this.body, here.times ? this.one(here.times) : here.open && h("p", { class: "wb-note" }, "this position was not timed"), this.all(timed.slice(-LAST), here.id), summary(timed));
   }
 
   /** The step at the cursor: one bar each, same scale. */

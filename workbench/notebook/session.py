@@ -79,6 +79,15 @@ class Session:
         return self.document.positions[self._cursor]
 
     @property
+    def leaf(self) -> int:
+        """The end of the branch that the cursor is on; of several, the newest."""
+        newest = {position.parent: position.id for position in self.document.positions}
+        at = self._cursor
+        while at in newest:
+            at = newest[at]
+        return at
+
+    @property
     def text(self) -> str:
         """The text up to the cursor."""
         return self.document.text(self._cursor)

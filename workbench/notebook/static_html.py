@@ -125,7 +125,8 @@ def _ending(position: Position) -> str:
         "dead_end": "⊘ dead end: no token may come next",
     }
     if position.open:
-        return f"open: {position.allowed:,} tokens may come next"
+        word = "token" if position.allowed == 1 else "tokens"
+        return f"open: {position.allowed:,} {word} may come next"
     return words.get(position.end or "", position.end or "the record ends here")
 
 
@@ -250,7 +251,7 @@ def _details(document: Document, view_id: str, leaf: int | None, open: bool, mos
         if name != "grammar text"
     )
     parts = [
-        f"<summary>{escape(document.title)}: {len(steps)} steps. {NOTE}</summary>",
+        f"<summary>{escape(document.title)}: {_steps_of(len(steps))}. {NOTE}</summary>",
         f"<p>{meta}</p>",
     ]
     if "grammar text" in document.meta:
@@ -288,6 +289,10 @@ def _details(document: Document, view_id: str, leaf: int | None, open: bool, mos
         )
     name = f"wb-static wb-static-{escape(view_id)}" if view_id else "wb-static"
     return f'<details class="{name}"{" open" if open else ""}>{"".join(parts)}</details>'
+
+
+def _steps_of(count: int) -> str:
+    return f"{count} step" if count == 1 else f"{count} steps"
 
 
 def _count(count: int | None) -> str:

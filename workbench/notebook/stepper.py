@@ -57,7 +57,7 @@ class Stepper(anywidget.AnyWidget):
         return f"<Stepper of {len(self.document.positions)} positions: {self.text[-40:]!r}>"
 
     def __str__(self) -> str:
-        return static_text(self.document, self.session.cursor)
+        return static_text(self.document, self.session.leaf)
 
     @property
     def document(self) -> Document:
@@ -107,7 +107,7 @@ class Stepper(anywidget.AnyWidget):
         display(bundle, metadata=metadata, raw=True)
 
     def _static_html(self) -> str:
-        return static_html(self.document, self.view_id)
+        return static_html(self.document, self.view_id, self.session.leaf)
 
     def _do(self, action: Callable[[], object]) -> None:
         try:
@@ -178,14 +178,14 @@ class Stepper(anywidget.AnyWidget):
         self._guarded(self._settle)
 
     def _search(self, message: dict[str, Any]) -> None:
-        found: dict[str, Any] = {"rows": [], "total": 0, "note": "the search failed"}
-
-        def find() -> None:
-            query, only = str(message["query"]), bool(message["allowed_only"])
-            found.update(note=None)
-            found.update(self.session.search(query, int(message["node"]), allowed_only=only))
-
-        self._guarded(find)
+        try:
+            found = self.session.search(
+                str(message["query"]),
+                int(message["node"]),
+                allowed_only=bool(message["allowed_only"]),
+            )
+        except Exception as error:
+            found = {"rows": [], "total": 0, "note": f"the search failed: {error}"}
         self.send({"type": "found", "request": message.get("request"), **found})
 
     def _start(self, message: dict[str, Any]) -> None:

@@ -414,7 +414,13 @@ def start_document(trace: Trace, vocabulary: TokenTable, title: str | None) -> D
 def add_position(
     document: Document, position: Position, pictures: Pictures, vocabulary: TokenTable
 ) -> Position:
-    """Put a position into a document (at its id), with its picture and tokens."""
+    """Put a position into a document (at its id), with its picture and tokens.
+
+    An end token leaves no live state: its position shows where the text ended.
+    """
+    if not position.open and not position.live and position.edge and position.edge.kind == "eos":
+        before = document.positions[position.parent]
+        position = replace(position, live=before.live, stacks=before.stacks)
     drawn = pictures.at(position.live, position.stacks)
     if drawn is not None:
         document.pictures.setdefault(*drawn)
