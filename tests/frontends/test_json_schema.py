@@ -448,6 +448,61 @@ CASES: list[tuple[str, Any, list[str], list[str]]] = [
         ["[]", "[2]", '[2,"a"]', "[3,2.5]"],
         ["[1]", '["a"]', "[2,1]", "[2,2,2]"],
     ),
+    (
+        "oneOf by type",
+        {"oneOf": [LEAF, {"type": ["string", "null"]}]},
+        ["1", '"a"', "null"],
+        ["1.5"],
+    ),
+    (
+        "oneOf by a tag",
+        {
+            "$defs": {
+                "circle": {
+                    "properties": {"is": {"const": "c"}, "r": LEAF},
+                    "required": ["is", "r"],
+                },
+                "square": {
+                    "properties": {"is": {"const": "s"}, "a": LEAF},
+                    "required": ["is", "a"],
+                },
+            },
+            "type": "object",
+            "oneOf": [{"$ref": "#/$defs/circle"}, {"$ref": "#/$defs/square"}],
+        },
+        ['{"is":"c","r":1}', '{"is":"s","a":1}', '{"is":"s","a":1,"r":"x"}'],
+        ["{}", '{"is":"c"}', '{"is":"c","a":1}', '{"is":"x","r":1}'],
+    ),
+    (
+        "oneOf by a forbidden property",
+        {
+            "type": "object",
+            "oneOf": [
+                {"properties": {"a": {}}, "additionalProperties": False},
+                {"properties": {"b": {}}, "required": ["b"]},
+            ],
+        },
+        ["{}", '{"a":1}', '{"b":1}', '{"b":1,"a":2}'],
+        ['{"c":1}'],
+    ),
+    (
+        "oneOf by bounds",
+        {"type": "integer", "oneOf": [{"maximum": 1}, {"exclusiveMinimum": 1}]},
+        ["1", "2"],
+        ['"a"'],
+    ),
+    (
+        "oneOf by length",
+        {"type": "string", "oneOf": [{"maxLength": 1}, {"minLength": 3}]},
+        ['"a"', '"abc"'],
+        ['"ab"'],
+    ),
+    (
+        "oneOf by values",
+        {"oneOf": [{"enum": [1, "a"]}, {"const": 2}, {"type": "null"}]},
+        ["1", "2", "null"],
+        ["3"],
+    ),
     # references
     ("$ref", {"$defs": {"n": LEAF}, "$ref": "#/$defs/n"}, ["1"], ['"a"']),
     (

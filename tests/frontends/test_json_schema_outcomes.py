@@ -197,6 +197,31 @@ def test_malformed_schemas(schema: Any, pointer: str, message: str) -> None:
     assert (caught.value.pointer or "#").startswith(pointer)
 
 
+@pytest.mark.parametrize(
+    "group",
+    [
+        [{"type": "integer"}, {"type": "number"}],
+        [{"required": ["a"]}, {"required": ["b"]}],
+        [{"properties": {"k": {"const": 1}}}, {"properties": {"k": {"const": 2}}}],
+        [{"type": "string", "pattern": "^a"}, {"type": "string", "pattern": "^b"}],
+        [{"maximum": 1}, {"minimum": 1}],
+        [{"type": "array", "maxItems": 2}, {"type": "array", "minItems": 2}],
+        [{"enum": [1, 2]}, {"enum": [2, 3]}],
+        [{"const": 1}, {"const": 1}],
+        [True, {"type": "null"}],
+        [{}, {}],
+    ],
+)
+def test_one_of_without_a_proof_is_refused(group: list[Any]) -> None:
+    with pytest.raises(UnsupportedConstraint, match="two of the schemas") as caught:
+        json_schema({"properties": {"p": {"oneOf": group}}})
+    assert caught.value.pointer == "#/properties/p/oneOf"
+    reported = json_schema({"oneOf": group}, on_unsupported="report", whitespace="compact")
+    either = json_schema({"anyOf": group}, whitespace="compact")
+    for text in ("null", "1", "2", '"a"', '{"a":1}', "[1,2]"):
+        assert matches(reported, text) == matches(either, text)
+
+
 def test_errors_come_before_refusals() -> None:
     with pytest.raises(GrammarSyntaxError):
         json_schema({"not": {}, "properties": {"a": {"type": "strin"}}})

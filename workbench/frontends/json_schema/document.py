@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from workbench.errors import GrammarSyntaxError, GrammarTooComplex, UnsupportedConstraint
+from workbench.frontends.json_schema.exclusive import Exclusion
 from workbench.frontends.json_schema.location import Location, Resource
 from workbench.frontends.json_schema.values import MAX_LEVELS
 from workbench.grammar.ir import Outcome
@@ -42,6 +43,8 @@ class Document:
         self.report = report
         self.draft, self.declared = _draft(schema)
         self.outcomes: list[Outcome] = []
+        #: ``oneOf`` groups: the number of the outcome, the schema that has it, its schemas
+        self.exclusive: list[tuple[int, Location, tuple[Location, ...]]] = []
         self._locations: dict[str, Location] = {}
         self._pending: list[Location] = []
         self._index: tuple[dict[str, Resource], dict[tuple[str, str], tuple[str, Any]]] | None = (
@@ -65,11 +68,23 @@ class Document:
             read_keywords(self, location)
             self._pending[mark:] = self._pending[mark:][::-1]
         self._refuse_endless()
+        self._prove_exclusive()
         self._note_dialect()
         if not self.report:
             for outcome in self.outcomes:
                 if outcome.status == "unsupported":
                     raise UnsupportedConstraint(outcome.pointer, outcome.detail)
+
+    def _prove_exclusive(self) -> None:
+        """Take back that ``oneOf`` is enforced where two of its schemas might hold at once."""
+        exclusion = Exclusion()
+        for number, location, group in self.exclusive:
+            if not exclusion.proves(location, group):
+                outcome = self.outcomes[number]
+                reason = "two of the schemas may hold for the same value; only anyOf is enforced"
+                self.outcomes[number] = Outcome(
+                    outcome.pointer, outcome.keyword, "unsupported", reason
+                )
 
     def _note_dialect(self) -> None:
         """Say so when ``$schema`` names a dialect whose keywords may mean something else."""

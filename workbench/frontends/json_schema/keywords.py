@@ -192,9 +192,11 @@ def _one_of(reader: _Reader, keyword: str, value: Any) -> None:
     if isinstance(value, list | tuple) and len(value) == 1:
         _all_of(reader, keyword, value)
         return
-    if not isinstance(value, list | tuple) or not value:
-        raise reader.wrong(keyword, "must be an array of schemas, not empty")
-    reader.unsupported(keyword, "oneOf is not enforced")
+    group = reader.schemas(keyword, value)
+    reader.location.choices.append(group)
+    mark = len(reader.document.outcomes)
+    reader.document.exclusive.append((mark, reader.location, group))
+    reader.enforced(keyword)
 
 
 def _bound(reader: _Reader, keyword: str, value: Any) -> None:
