@@ -146,21 +146,18 @@ class Oracle:
                 self.starts[n].append(len(self.head))
                 self.head += [n] * (len(side) + 1)
                 self.next += [*side, None]
-        first = Column()
+        self.columns = {b"": Column()}
         if not self.empty_language:
-            self._close(first, b"", [(0, 0)])
-        self.columns = {b"": first}
+            self._close(self.columns[b""], b"", [(0, 0)])
 
-    def _close(self, column: Column, prefix: bytes, seeds: list[Item]) -> None:
+    def _close(self, column: Column, prefix: bytes, todo: list[Item]) -> None:
         """Predict and complete until nothing is new."""
-        todo = seeds
         while todo:
-            item = todo.pop()
+            dotted, origin = item = todo.pop()
             if item in column.items:  # reached in a second way: some text has two derivations
                 self.ambiguous = True
                 continue
             column.items.add(item)
-            dotted, origin = item
             symbol = self.next[dotted]
             if symbol is None:
                 if origin < len(prefix):  # what is empty was advanced when it was predicted
@@ -193,6 +190,10 @@ class Oracle:
     def complete(self, prefix: bytes) -> bool:
         """Whether the prefix is a text of the language."""
         return (1, 0) in self._column(prefix).items
+
+    def bytes_after(self, prefix: bytes) -> Bytes:
+        """The bytes that may follow."""
+        return frozenset().union(*(members for members, _ in self._column(prefix).scans))
 
     def allowed(self, prefix: bytes) -> frozenset[int]:
         """The token ids that may follow, EOS ids included."""

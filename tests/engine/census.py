@@ -174,8 +174,7 @@ class Census:
         self.cases += 1
         self.features.update(features(case, oracle))
         if not oracle.empty_language:
-            alphabet = sorted({b for token in oracle.tokens for b in token})
-            self.sizes.append(len(language(oracle, alphabet, 6, 1000)))
+            self.sizes.append(len(language(oracle, 6, 1000)))
 
     def step(self, depth: int) -> None:
         """Count a step that was taken at a stack depth."""

@@ -8,7 +8,7 @@ alphabet is tiny, so that rules meet often; recipes plant the shapes that engine
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import TypeVar
@@ -37,6 +37,9 @@ T = TypeVar("T")
 
 NAMES = ("root", "A", "B", "C", "D")
 LETTERS = b"abc"
+WIDE = sum(1 << b for b in b"abcdefghijk")  # wide enough for a slice of the vocabulary
+TEXT = CharSet(((0x61, 0x6B), (0x80, 0x10FFFF)))
+TEXT_TOKENS = ("é", "中", "a😀", "ßb", "é)", "\U0010ffff", "ab中(")
 CHAR_SETS = (
     ((0xE8, 0xEA),),  # two bytes, one lead
     ((0x7E, 0x81),),  # from one byte to two
@@ -77,11 +80,17 @@ class Case:
 
 
 class Maker:
-    """Builds random cases; 0 is always the simplest pick. ``regular`` leaves out Ref and Graph."""
+    """Builds random cases; 0 is always the simplest pick.
 
-    def __init__(self, pick: Callable[[int, int], int], regular: bool = False) -> None:
+    ``regular`` leaves out Ref and Graph, ``wide`` puts in large classes.
+    """
+
+    def __init__(
+        self, pick: Callable[[int, int], int], regular: bool = False, wide: bool = False
+    ) -> None:
         self.pick = pick
         self.regular = regular
+        self.wide = wide
         self.names: tuple[str, ...] = NAMES[:1]
 
     def chance(self, percent: int) -> bool:
@@ -103,6 +112,8 @@ class Maker:
             return Literal(bytes(self.one(b"abc()") for _ in range(self.pick(1, 3))))
         if kind < 9:
             return ByteSet(sum(1 << b for b in LETTERS if self.chance(60)) or 1 << ord("a"))
+        if self.wide and self.chance(40):
+            return ByteSet(WIDE)
         return CharSet(self.one(CHAR_SETS))
 
     def ref(self) -> Expr:
@@ -200,6 +211,15 @@ class Maker:
         end = self.expr(1) if self.chance(50) else Literal(b")")
         return Seq((Repeat(self.one(bodies), least, most), end))
 
+    def rule_text(self, name: str) -> Expr:
+        """A quoted text, now and then of any characters."""
+        item: Expr = self.letter()
+        if self.wide:
+            item = TEXT if self.chance(10) else ByteSet(WIDE)
+        least = self.pick(0, 2)
+        inside = Repeat(item, least, least + self.pick(0, 12) if self.chance(40) else None)
+        return Alt((Seq((Literal(b"("), inside, Literal(b")"))), self.atom(), self.expr(1)))
+
     def rule_deep_counts(self, name: str) -> Expr:
         """Counters that wait on the stack while the same rule counts anew."""
         body = Alt((self.letter(), Seq((Literal(b"("), Ref(name), Literal(b")")))))
@@ -221,8 +241,11 @@ class Maker:
         return Grammar(rules, NAMES[0]), tuple(recipes)
 
     def budgets(self) -> tuple[tuple[str, int], ...]:
-        """The defaults; or nothing copied, repetitions counted, states left nondeterministic."""
+        """The defaults; or nothing copied, repetitions counted, states left nondeterministic, and
+        the memory so short that things are forgotten and moved in the middle of a walk.
+        """
         limits = (("inlining", 0), ("expansion", self.one((2, 5))), ("deterministic_states", 4))
+        limits += (("arena_words", 1 << 17), ("row_bytes", 1 << 14))
         return tuple(limit for limit in limits if self.chance(40))
 
     # Vocabularies
@@ -234,7 +257,7 @@ class Maker:
             alphabet = sorted(used_bytes(grammar) | {ord("a")})
             kept = [b for b in alphabet if not self.chance(5)] or alphabet[:1]
             tokens = [bytes([b]) for b in kept]
-            texts = language(Oracle(grammar, tokens), kept, 8, 100)
+            texts = language(Oracle(grammar, tokens), 8, 100)
             if len(texts) > 8:
                 break
         longest = self.one((2, 3, 4, 6))
@@ -245,6 +268,9 @@ class Maker:
                 tokens.append(text[start : start + longest])
             else:
                 tokens.append(bytes(self.one(kept) for _ in range(self.pick(2, longest))))
+        if 0xF4 in kept:
+            texts = [text.encode() for text in TEXT_TOKENS]
+            tokens += [t for t in texts + [t[:-1] for t in texts] if set(t) <= set(kept)]
         tokens += [self.one(tokens) for _ in range(self.pick(0, 2))]  # ids with equal bytes
         tokens += [b"z", b"za", b""][: self.pick(0, 3)]
         n_special, n_eos = self.pick(0, 2), self.pick(1, 2)
@@ -286,6 +312,7 @@ RECIPES: tuple[Callable[[Maker, str], Expr], ...] = (
     Maker.rule_far,
     Maker.rule_far,
     Maker.rule_deep_counts,
+    Maker.rule_text,
     Maker.rule_dead,
 )
 
@@ -293,7 +320,7 @@ RECIPES: tuple[Callable[[Maker, str], Expr], ...] = (
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
     """Random cases that hypothesis can shrink."""
-    return Maker(lambda low, high: draw(st.integers(low, high))).case()
+    return Maker(lambda low, high: draw(st.integers(low, high)), wide=True).case()
 
 
 @st.composite
@@ -310,7 +337,7 @@ def regular_expressions(draw: st.DrawFn) -> Expr:
 
 def seeded_case(seed: int) -> Case:
     """The case with this number, the same in every process."""
-    return Maker(Random(seed).randint).case()
+    return Maker(Random(seed).randint, wide=True).case()
 
 
 def used_bytes(grammar: Grammar) -> set[int]:
@@ -330,17 +357,15 @@ def used_bytes(grammar: Grammar) -> set[int]:
     return found
 
 
-def language(oracle: Oracle, alphabet: Sequence[int], length: int, limit: int) -> list[bytes]:
-    """Texts of at most ``length`` bytes, the shortest first, ``limit`` prefixes looked at."""
-    return [p for p in _prefixes(oracle, alphabet, length, limit) if oracle.complete(p)]
-
-
-def _prefixes(oracle: Oracle, alphabet: Sequence[int], length: int, limit: int) -> Iterator[bytes]:
+def language(oracle: Oracle, length: int, limit: int) -> list[bytes]:
+    """Texts of at most ``length`` bytes, the shortest first, among the first ``limit`` prefixes."""
     queue = deque([b""] if oracle.alive(b"") else [])
+    found = []
     while queue and limit:
         prefix = queue.popleft()
         limit -= 1
-        yield prefix
-        if len(prefix) < length:
-            longer = (prefix + bytes([b]) for b in alphabet)
-            queue.extend(p for p in longer if oracle.alive(p))
+        if oracle.complete(prefix):
+            found.append(prefix)
+        if len(prefix) < length and len(queue) < limit:
+            queue.extend(prefix + bytes([b]) for b in sorted(oracle.bytes_after(prefix)))
+    return found

@@ -40,7 +40,7 @@ def digest(seed: int) -> str:
             matcher.accept(rng.choice(options))
             if rng.random() < 0.2:
                 matcher.rollback(1)
-        found.update(repr(matcher.tokens).encode())
+        found.update(bytes([matcher.num_accepted]))
     return found.hexdigest()
 
 
