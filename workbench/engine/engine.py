@@ -27,7 +27,7 @@ from workbench.vocabulary import Vocabulary
 __all__ = ["Engine", "Sequence"]
 
 _NO_ROOM = 2**31 - 2**20
-_JIT = not k.config.DISABLE_JIT
+_JIT = k.COMPILED
 
 
 class Pushable(Protocol):

@@ -28,13 +28,14 @@ class _Segment:
 class History:
     """Positions, last on top; never empty. Registers its segments with an engine."""
 
-    __slots__ = ("_keep", "_own", "_registry", "length")
+    __slots__ = ("_own", "_registry", "_stored", "keep", "length")
 
     def __init__(self, registry: WeakSet[Sequence], start: int, keep: int | None) -> None:
         self._registry = registry
-        self._keep = keep
+        self.keep = keep
         #: tokens that can be taken back
         self.length = 0
+        self._stored = 0
         self._own = self._segment(None, 0)
         self._own.positions.append(start)
 
@@ -56,12 +57,14 @@ class History:
         """Go on to a new position; drops what is older than ``keep`` tokens."""
         own = self._own
         own.positions.append(position)
-        self.length += 1
-        if self._keep is not None and self.length > 2 * self._keep + 16:
-            kept = self.last(self._keep + 1)
+        if self.keep is None or self.length < self.keep:
+            self.length += 1
+        self._stored += 1
+        if self.keep is not None and self._stored > 2 * self.keep + 16:
+            kept = self.last(self.keep + 1)
             self._own = self._segment(None, 0)
             self._own.positions.extend(kept)
-            self.length = len(kept) - 1
+            self._stored = len(kept) - 1
 
     def last(self, n: int) -> list[int]:
         """The last ``n`` positions, oldest first."""
@@ -78,6 +81,7 @@ class History:
     def pop(self, n: int) -> None:
         """Take back ``n <= length`` positions."""
         self.length -= n
+        self._stored -= n
         while n > len(self._own.positions) - (self._own.below is None):
             own = self._own
             n -= len(own.positions)
@@ -94,8 +98,9 @@ class History:
         """An independent history with the same positions."""
         other = object.__new__(History)
         other._registry = self._registry
-        other._keep = self._keep
+        other.keep = self.keep
         other.length = self.length
+        other._stored = self._stored
         frozen = self._own
         if not frozen.positions:
             other._own = other._segment(frozen.below, frozen.height)

@@ -74,6 +74,9 @@ _SOURCE = Path(__file__).read_text(encoding="utf-8")
 _DIGEST = sha256(_SOURCE.encode()).hexdigest()[:12]
 _bar: Any = None
 
+#: whether the kernels are compiled, not run as plain Python
+COMPILED: bool = not config.DISABLE_JIT
+
 
 def jit(function: Any) -> Any:
     """Compile for one signature, by the arguments' names; what is not named above is an int64.
@@ -86,10 +89,10 @@ def jit(function: Any) -> Any:
     code = function.__code__
     names = code.co_varnames[: code.co_argcount]
     signature = tuple(_TYPES.get(name, int64) for name in names)
-    if not config.DISABLE_JIT:
+    if COMPILED:
         function.__qualname__ = f"{function.__qualname__}-{_DIGEST}"
     compiled = njit(signature, cache=True, nogil=True)(function)
-    if not config.DISABLE_JIT and compiled.stats.cache_misses:
+    if COMPILED and compiled.stats.cache_misses:
         if _bar is None:
             from tqdm.auto import tqdm
 
@@ -1405,7 +1408,7 @@ CONTEXT_ARRAYS = (
     "offsets",
 )
 
-if not config.DISABLE_JIT:
+if COMPILED:
 
     @intrinsic
     def as_pointer(typing_context: Any, address: Any) -> Any:

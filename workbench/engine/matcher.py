@@ -139,7 +139,7 @@ class Matcher:
             raise ValueError(
                 f"the mask needs {words} contiguous words a row, this one has {array.size}"
             )
-        whole = array.view(np.uint32)
+        whole: NDArray[np.uint32] = array.view(np.uint32)
         if array.size > words:
             whole[words:] = 0
             return whole[:words]
@@ -208,7 +208,7 @@ class Matcher:
 
     def reset(self) -> None:
         """Go back to the start."""
-        fresh = Matcher(self.compiled, self._history._keep)
+        fresh = Matcher(self.compiled, self._history.keep)
         self._history = fresh._history
         self._terminated = False
         self.num_accepted = 0

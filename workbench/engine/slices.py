@@ -47,8 +47,16 @@ class Slices:
         self._lock = Lock()
         self._depths = vocabulary.max_token_bytes + 2
         words = np.zeros((1, (vocabulary.width + 31) // 32), dtype=np.uint32)
-        parts = [np.array(part) for part in (trie.byte, trie.depth, trie.skip, trie.token)]
-        self.whole = Slice(0, False, words, 0, *parts)
+        self.whole = Slice(
+            0,
+            False,
+            words,
+            0,
+            trie.byte.copy(),
+            trie.depth.copy(),
+            trie.skip.copy(),
+            trie.token.copy(),
+        )
         self._made: dict[tuple[int, bool], Slice] = {}
 
     def best(self, loops: int, utf8: bool) -> Slice:
