@@ -114,6 +114,46 @@ def test_verdicts_of_the_engine(
         assert (taken == len(data) and matcher.is_accepting) == belongs, text
 
 
+@pytest.mark.parametrize(
+    ("schema", "pointer"),
+    [
+        (
+            {"properties": {"a": {"type": "string", "enum": [1]}}, "required": ["a"]},
+            "#/properties/a",
+        ),
+        ({"properties": {"a": False}, "required": ["a"]}, A),
+        (
+            {
+                "properties": {"a": {"minimum": 5, "maximum": 4, "type": "integer"}},
+                "required": ["a"],
+            },
+            "#/properties/a",
+        ),
+        (
+            {
+                "properties": {"a": {"maxLength": 1, "pattern": "ab", "type": "string"}},
+                "required": ["a"],
+            },
+            "#/properties/a",
+        ),
+        (
+            {
+                "properties": {"a": {"minItems": 1, "maxItems": 0, "type": "array"}},
+                "required": ["a"],
+            },
+            "#/properties/a",
+        ),
+        ({"required": ["a"], "additionalProperties": False}, "#/additionalProperties"),
+        ({"properties": {"next": {"$ref": "#"}}, "required": ["next"]}, "#"),
+        ({"allOf": [{"type": "null"}, {"required": ["a"]}]}, "#"),
+    ],
+)
+def test_what_can_never_complete_is_named(small: Vocabulary, schema: Any, pointer: str) -> None:
+    with pytest.raises(UnsatisfiableGrammar) as caught:
+        compile(json_schema({"type": "object", **schema}), small)
+    assert caught.value.part == pointer
+
+
 def walk_along(compiled: Any, ids: list[int]) -> int:
     """Check that the mask allows just what is accepted, token by token; returns how many were."""
     vocabulary = compiled.vocabulary

@@ -90,7 +90,9 @@ class Nodes:
 
     def of(self, locations: Iterable[Location]) -> Node:
         """The node in which all of these schemas hold."""
-        return self._node(tuple((location.index, WHOLE) for location in locations))
+        found = list(locations)
+        pointer = found[0].pointer if len(found) == 1 else None
+        return self._node(tuple((location.index, WHOLE) for location in found), pointer)
 
     def _node(self, parts: tuple[Part, ...], pointer: str | None = None) -> Node:
         parts = self._plain(parts)
@@ -100,8 +102,9 @@ class Nodes:
             if len(self._nodes) >= MAX_NODES:
                 raise GrammarTooComplex("combinations of schemas", MAX_NODES)
             first = self._locations[parts[0][0]] if parts else None
-            pointer = pointer or (first.pointer if first else "#")
-            node = Node(len(self._nodes), parts, pointer)
+            if first is not None and (pointer is None or len(parts) == 1):
+                pointer = first.pointer
+            node = Node(len(self._nodes), parts, pointer or "#")
             node.is_target = len(parts) == 1 and first is not None and first.is_target
             self._nodes[key] = node
         return node

@@ -70,7 +70,7 @@ class Emitter:
 
     def _work_off(self) -> None:
         for name, node in self._queue:
-            self.rules[name] = self._body(node)
+            self.rules[name] = _placed(self._body(node), Origin(pointer=node.pointer))
         self._queue.clear()
 
     def _name(self, wanted: str) -> str:
@@ -81,13 +81,15 @@ class Emitter:
             return wanted
         return self._name(f"{wanted}~{number + 1}")
 
-    def _rule(self, key: Hashable, name: str, make: Callable[[], Expr]) -> Ref:
-        """A rule shared by everything with the same key."""
+    def _rule(
+        self, key: Hashable, name: str, make: Callable[[], Expr], origin: Origin | None = None
+    ) -> Ref:
+        """A rule shared by everything with the same key; ``origin`` is that of the first use."""
         known = self._shared.get(key)
         if known is None:
             known = self._shared[key] = Ref(self._name(name))
             self.rules[known.name] = NEVER
-            self.rules[known.name] = make()
+            self.rules[known.name] = _placed(make(), origin)
         return known
 
     # Values of a node
@@ -175,14 +177,20 @@ class Emitter:
             value = self._value() if node is None else self.use(node)
             spelled_name = quoted(name)
             if value == NEVER or spelled_name == NEVER:
-                if required:
-                    return NEVER
-                continue
+                if not required:
+                    continue
+                value = self._impossible(name, node, pointer)
             members.append(
                 self._layout.member(spelled_name, value, required, Origin(pointer=pointer))
             )
         other = self._other(named, rest, origin)
         return self._layout.object(members, other, origin)
+
+    def _impossible(self, name: str, node: Node | None, pointer: str) -> Expr:
+        """A rule that nothing satisfies, so that the error can name the place."""
+        place = pointer if node is None else node.pointer
+        wanted = _readable(place) if place != "#" else name
+        return self._rule(("never", place), wanted, lambda: NEVER, Origin(pointer=place))
 
     def _other(self, named: list[str], rest: Node | None, origin: Origin) -> Expr | None:
         """A member with any other name."""
@@ -194,7 +202,7 @@ class Emitter:
             key = tuple(sorted(named))
             name = self._rule(
                 ("name", key),
-                "name",
+                f"{_readable(str(origin.pointer))}/*",
                 lambda: Seq((_QUOTE, other_names(key), _QUOTE)),
             )
         pointer = origin if rest is None else Origin(pointer=rest.pointer)
@@ -231,7 +239,7 @@ class Emitter:
             content = string_content(patterns, low, high, rule=pointer)
             return in_row(_QUOTE, spelled(content, self._char), _QUOTE)
 
-        return _at(self._rule(("string", texts, low, high), name, make), origin)
+        return _at(self._rule(("string", texts, low, high), name, make, origin), origin)
 
     def _number(self, facts: Conjunction, origin: Origin) -> Expr:
         whole = not facts.types & FRACTIONAL
@@ -239,7 +247,8 @@ class Emitter:
         low, high = facts.low, facts.high
         name = kind if low is None and high is None else kind + _interval(low, high)
         key = ("number", whole, low, high)
-        return _at(self._rule(key, name, lambda: number_between(low, high, whole)), origin)
+        rule = self._rule(key, name, lambda: number_between(low, high, whole), origin)
+        return _at(rule, origin)
 
     # Shared rules
 
@@ -303,6 +312,11 @@ class Emitter:
             for name, item in value.items()
         ]
         return self._layout.object(members, None, None)
+
+
+def _placed(expr: Expr, origin: Origin | None) -> Expr:
+    """Say where an impossible expression comes from."""
+    return Alt((), origin=origin) if expr == NEVER else expr
 
 
 def _shapes_objects(facts: Conjunction) -> bool:
