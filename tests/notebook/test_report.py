@@ -8,10 +8,13 @@ import re
 import zlib
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.notebook import samples
+from workbench.engine import compile
+from workbench.frontends.regex import regex
 from workbench.notebook.report import report_html, static_file, write_report
 from workbench.notebook.views import from_trace
 from workbench.vocabulary.vocabulary import Vocabulary
@@ -97,3 +100,19 @@ def test_a_lone_surrogate_is_written(tmp_path: Path) -> None:
     trace.steps[0] = replace(trace.steps[0])
     path = write_report(trace, tmp_path / "x.html", vocabulary=samples.vocabulary())
     assert path.stat().st_size > 500_000
+
+
+def test_the_grammar_adds_reasons_and_the_graph(tmp_path: Path) -> None:
+    vocabulary = samples.vocabulary()
+    trace = samples.trace()
+    compiled = compile(regex(r'\{"name":"[A-Za-z</>!-]*"\}'), vocabulary)
+    path = write_report(trace, tmp_path / "x.html", vocabulary=vocabulary, grammar=compiled)
+    positions: Any = data_of(path.read_text(encoding="utf-8"))["positions"]
+    why = positions[1]["whys"]["11"]  # a line feed after {"
+    assert why["expected"] == "n"
+    assert "may not come" in why["reason"]
+    assert all(p["whys"] for p in positions if p["open"])
+    other = compile(regex("x|[{]a"), vocabulary)
+    path = write_report(trace, path, vocabulary=vocabulary, grammar=other)
+    positions = data_of(path.read_text(encoding="utf-8"))["positions"]
+    assert [bool(p["whys"]) for p in positions[:3]] == [True, False, False]

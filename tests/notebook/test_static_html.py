@@ -147,9 +147,11 @@ def test_size_is_bounded(document: Document) -> None:
 
 def test_without_dot_the_table_remains(document: Document, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
+    module._draw.cache_clear()
     html = static_html(document, leaf=8)
     assert "<img" not in html
     assert "Transitions from the live states" in check(html)
+    module._draw.cache_clear()
 
 
 def test_text_says_the_same(document: Document) -> None:

@@ -3,7 +3,7 @@ import { Graphviz } from "@hpcc-js/wasm-graphviz";
 import { fill, h, svg } from "./dom";
 import { plural } from "./format";
 import type { Store } from "./store";
-import type { Graph } from "./types";
+import type { Graph, Position } from "./types";
 
 let layout: Promise<Graphviz> | undefined;
 const cache = new Map<string, Promise<string>>();
@@ -83,7 +83,7 @@ export class GraphPanel {
     const live = here.live;
     this.canvas.setAttribute("aria-label", describe(graph, live));
     this.caption.textContent = captionOf(graph, live);
-    const from = graph.edges.filter(([source]) => live.includes(source));
+    const from = [...graph.edges.filter(([source]) => live.includes(source)), ...ends(graph, here)];
     this.summary.textContent = `transitions (${from.length})`;
     fill(this.transitions, ...from.map(([source, on, target]) => h("tr", {}, h("td", {}, source), h("td", {}, h("code", {}, on)), h("td", {}, target))));
     if (this.shown === here.graph) this.light(live);
@@ -210,6 +210,14 @@ export class GraphPanel {
   private button(text: string, name: string, run: () => void): HTMLButtonElement {
     return h("button", { type: "button", class: "wb-small", "aria-label": name, title: name, onclick: run }, text);
   }
+}
+
+/** Where the live stacks go on when the rule on top ends. */
+function ends(graph: Graph, here: Position): [number, string, number | string][] {
+  const rows = here.stacks
+    .filter(([top]) => top && graph.final.includes(top.state))
+    .map(([top, below]): [number, string, number | string] => [top!.state, "end of the rule", below ? below.state : "end of the text"]);
+  return [...new Map(rows.map((row) => [row.join(), row])).values()];
 }
 
 function describe(graph: Graph, live: number[]): string {

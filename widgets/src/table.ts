@@ -160,7 +160,7 @@ export class Table {
         { class: "wb-verdict" },
         h("span", { class: allowed ? "wb-good" : "wb-bad" }, verdict),
         chosen && h("span", { class: "wb-here" }, ` ${chosen}`),
-        !allowed && h("span", { class: "wb-why" }, " why?"),
+        !allowed && h("span", { class: "wb-why" }, "why?"),
       ),
     );
     if (store.opened !== id) return [element];

@@ -61,6 +61,8 @@ export interface Graph {
   dot: string;
   /** Transitions as [source, label, target]. */
   edges: [number, string, number][];
+  /** States in which a rule may end. */
+  final: number[];
   /** How many states are left out of the picture. */
   hidden: number;
   states: number;

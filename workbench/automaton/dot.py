@@ -50,6 +50,8 @@ class Picture:
     states: tuple[int, ...]
     hidden: int
     transitions: tuple[Transition, ...]
+    #: the states shown in which a rule may end
+    final: tuple[int, ...]
 
 
 def _byte_name(byte: int) -> str:
@@ -249,7 +251,9 @@ def picture(
     for state, left_out in left.items():
         graph.node(f"more{state}", label=f"… {len(left_out)} more", shape="plaintext")
         graph.edge(f"s{state}", f"more{state}", style="dotted")
-    return Picture(graph.source, tuple(states), automaton.n_states - len(states), tuple(edges))
+    final = tuple(state for state in states if automaton.final[state])
+    hidden = automaton.n_states - len(states)
+    return Picture(graph.source, tuple(states), hidden, tuple(edges), final)
 
 
 def _groups(automaton: Automaton, states: Iterable[int]) -> dict[str, list[int]]:

@@ -16,12 +16,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.notebook.reasons import add_reasons
 from workbench.notebook.static_html import static_html
 from workbench.notebook.views import Document, TokenTable, from_trace
 
 if TYPE_CHECKING:
     from workbench.automaton.model import Automaton
     from workbench.decoding.trace import Trace
+    from workbench.engine import CompiledGrammar
 
 __all__ = ["report_html", "static_file", "write_report"]
 
@@ -91,16 +93,23 @@ def write_report(
     vocabulary: TokenTable,
     automaton: Automaton | None = None,
     title: str | None = None,
+    grammar: CompiledGrammar | None = None,
 ) -> Path:
     """Write a recorded run as a self-contained page, all or nothing, and return its path.
 
-    ``automaton`` adds the graph. Raises ``ValueError`` when the vocabulary is not the one that the
+    ``automaton`` adds the graph; ``grammar``, the compiled grammar of the run, adds it too and the reasons
+    why the likeliest rejected tokens are rejected. Raises ``ValueError`` when the vocabulary is not the one that the
     trace was made with.
     """
     fingerprint = getattr(vocabulary, "fingerprint", "")
     if trace.vocabulary_fingerprint and fingerprint != trace.vocabulary_fingerprint:
         raise ValueError("this trace was made with another vocabulary")
-    return write_page(from_trace(trace, vocabulary, automaton, title, complete=True), path)
+    if grammar is not None and automaton is None:
+        automaton = grammar.automaton
+    document = from_trace(trace, vocabulary, automaton, title, complete=True)
+    if grammar is not None:
+        add_reasons(document, grammar.matcher())
+    return write_page(document, path)
 
 
 def write_page(document: Document, path: str | os.PathLike[str]) -> Path:

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from workbench.automaton.dot import byte_label
 from workbench.errors import DeadEnd, WorkbenchError
+from workbench.notebook.reasons import reason, reasons
 from workbench.notebook.views import (
     Document,
     Edge,
@@ -39,8 +39,6 @@ __all__ = ["Session"]
 
 #: Tokens that one run may take.
 RUN_LIMIT = 256
-#: Rejected tokens per position whose reason is worked out ahead.
-REASONS = 6
 #: Rows that a search returns.
 FOUND = 200
 
@@ -197,19 +195,17 @@ class Session:
             return closed_position(decoder.trace, number, parent, edge)
         decoder.back()
         position = position_before(decoder.trace, step, number, parent, edge)
-        rejected = [row.token_id for row in position.rows if not row.allowed][:REASONS]
-        whys = {token: reason(decoder, token) for token in rejected}
-        return replace(position, whys=whys, next=step.token_id)
+        return replace(position, whys=reasons(decoder.matcher, position), next=step.token_id)
 
     # Asking about a position.
 
     def why(self, token_id: int, position: int | None = None) -> Why:
         """Why a token is allowed or not at a position; kept with the position."""
         number = self._cursor if position is None else position
-        here = self.document.positions[number]
+        here = self._known(number)
         found = here.whys.get(token_id)
         if found is None:
-            found = reason(self._look(number), token_id)
+            found = reason(self._look(number).matcher, token_id)
             self.document.positions[number] = replace(here, whys={**here.whys, token_id: found})
             self.document.add_tokens([token_id], self.decoder.vocabulary)
             self._dirty.add(number)
@@ -224,7 +220,7 @@ class Session:
         end reads them.
         """
         number = self._cursor if position is None else position
-        if not self.document.positions[number].open:
+        if not self._known(number).open:
             return {"rows": [], "total": 0, "tokens": {}, "note": "the run ended here"}
         found = self._found(self._look(number), query.strip(), not allowed_only)
         if found is None:
@@ -328,14 +324,3 @@ class Session:
         scout.back(len(path) - 1 - path.index(position))
         self._scout = position, scout
         return scout
-
-
-def reason(decoder: Decoder, token_id: int) -> Why:
-    """Ask the matcher why a token is allowed or not."""
-    explain = getattr(decoder.matcher, "explain", None)
-    if explain is None:
-        return Why(0, "there is no grammar: every token is allowed")
-    found = explain(token_id)
-    expected = byte_label(found.expected, limit=120) if found.expected else ""
-    text = found.reason
-    return Why(found.consumed, text[:1].upper() + text[1:], expected)

@@ -8,6 +8,7 @@ because no one colour reads on both a white and a dark page; chips bring their o
 from __future__ import annotations
 
 import base64
+import functools
 import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
@@ -192,24 +193,31 @@ def _candidates(document: Document, position: Position, caption: str, limit: int
     return _table(caption, ["token", "before the mask", "after the mask", "verdict"], rows)
 
 
-def _image(drawn: Picture, live: Sequence[int]) -> str:
-    """The picture as an image, when this machine can draw it; else nothing."""
+@functools.lru_cache(maxsize=64)
+def _draw(source: str) -> bytes:
+    """Draw DOT text with the program ``dot``; no bytes where there is none."""
     program = shutil.which("dot")
     if program is None:
-        return ""
-    lit = "".join(f"\ts{s} [peripheries=2 penwidth=2]\n" for s in live if s in drawn.states)
-    source = f"{drawn.source.rstrip().removesuffix('}')}{lit}}}\n"
+        return b""
     try:
         done = subprocess.run(
             [program, "-Tsvg"], input=source.encode(), capture_output=True, timeout=5, check=True
         )
     except (OSError, subprocess.SubprocessError):
-        return ""
-    if len(done.stdout) > IMAGE_LIMIT:
+        return b""
+    return done.stdout
+
+
+def _image(drawn: Picture, live: Sequence[int]) -> str:
+    """The picture as an image, when this machine can draw it; else nothing."""
+    lit = "".join(f"\ts{s} [peripheries=2 penwidth=2]\n" for s in live if s in drawn.states)
+    source = f"{drawn.source.rstrip().removesuffix('}')}{lit}}}\n"
+    svg = _draw(source)
+    if not svg or len(svg) > IMAGE_LIMIT:
         return ""
     states = ", ".join(map(str, live[:12])) or "none"
     alt = f"Automaton of {len(drawn.states) + drawn.hidden} states; live states: {states}."
-    data = base64.b64encode(done.stdout).decode("ascii")
+    data = base64.b64encode(svg).decode("ascii")
     return f'<p><img alt="{alt}" src="data:image/svg+xml;base64,{data}"></p>'
 
 
@@ -222,6 +230,12 @@ def _automaton(document: Document, here: Position) -> str:
         for t in drawn.transitions
         if t.source in here.live
     ]
+    ends = {
+        (frames[0].state, str(frames[1].state) if len(frames) > 1 else "end of the text")
+        for frames in here.stacks
+        if frames and frames[0].state in drawn.final
+    }
+    rows += [[str(state), "end of the rule", target] for state, target in sorted(ends)]
     caption = f"Transitions from the live states ({', '.join(map(str, here.live)) or 'none'})"
     return _image(drawn, here.live) + _table(caption, ["from", "on", "to"], rows[:60])
 

@@ -265,6 +265,7 @@ def picture_wire(drawn: Picture) -> dict[str, Any]:
     return {
         "dot": drawn.source,
         "edges": [[t.source, t.label, t.target] for t in drawn.transitions],
+        "final": list(drawn.final),
         "hidden": drawn.hidden,
         "states": len(drawn.states) + drawn.hidden,
     }

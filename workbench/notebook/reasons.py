@@ -1,0 +1,43 @@
+"""Why tokens are rejected, asked of a matcher and kept with the positions of a document."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from workbench.automaton.dot import byte_label
+from workbench.notebook.views import Document, Position, Why
+
+__all__ = ["add_reasons", "reason", "reasons"]
+
+#: Rejected tokens per position whose reason is worked out ahead.
+AHEAD = 6
+
+
+def reason(matcher: Any, token_id: int) -> Why:
+    """Ask a matcher why a token is allowed or not; one without ``explain`` allows every token."""
+    explain = getattr(matcher, "explain", None)
+    if explain is None:
+        return Why(0, "there is no grammar: every token is allowed")
+    found = explain(token_id)
+    expected = byte_label(found.expected, limit=120) if found.expected else ""
+    return Why(found.consumed, found.reason[:1].upper() + found.reason[1:], expected)
+
+
+def reasons(matcher: Any, position: Position) -> dict[int, Why]:
+    """The reasons of the likeliest rejected tokens of the position that the matcher stands at."""
+    rejected = [row.token_id for row in position.rows if not row.allowed][:AHEAD]
+    return {token: reason(matcher, token) for token in rejected}
+
+
+def add_reasons(document: Document, matcher: Any) -> None:
+    """Replay the newest branch of a document with a fresh matcher and keep the reasons.
+
+    It stops where the matcher refuses a token: then the record belongs to another grammar.
+    """
+    for position in document.path():
+        if position.edge is not None and not matcher.accept(position.edge.token_id):
+            return
+        if position.open:
+            whys = {**reasons(matcher, position), **position.whys}
+            document.positions[position.id] = replace(position, whys=whys)
