@@ -24,5 +24,5 @@ class Budgets:
     arena_words: int = 64_000_000
     #: bytes of stored mask rows before they are forgotten
     row_bytes: int = 512_000_000
-    #: threads and stack entries that one byte may touch
-    step_work: int = 2_000_000
+    #: threads and stack entries that one mask or one token may touch
+    step_work: int = 100_000_000

@@ -133,10 +133,9 @@ class Engine:
         """Grow on FULL, raise on COMPLEX."""
         if code == k.FULL:
             self._grow()
-        elif code == k.COMPLEX:
+        elif code in (k.COMPLEX, k.TANGLED):
             self.count[k.TOO_COMPLEX] = 0
-            self.count[k.OVERFLOW] = 0
-            raise GrammarTooComplex("stack entries in one step", self.budgets.step_work)
+            raise GrammarTooComplex("stack entries in one call", self.budgets.step_work)
 
     def _settled(self) -> bool:
         """Whether the last kernel ran to its end; grows or raises when it did not."""
@@ -146,6 +145,15 @@ class Engine:
         if self.count[k.TOO_COMPLEX]:
             self._check(k.COMPLEX)
         return True
+
+    def _untangle(self, shape: int) -> None:
+        """From now on compute and store the masks of a shape by its stacks."""
+        self.count[k.TOO_COMPLEX] = 0
+        while True:
+            root = k.root_node(self.pool, self.table, self.count, self.work, shape)
+            if self._settled():
+                break
+        self.pool[root + 1] = k.BY_STACKS
 
     def push(self, history: Pushable, position: int) -> None:
         """Push a position; then compact the arena when it has outgrown its budget."""
@@ -193,6 +201,7 @@ class Engine:
         """Position after some bytes, or ``-1 - i`` when byte ``i`` (counted from ``start``) is refused."""
         begin = start
         with self.lock:
+            self.count[k.WORK] = 0
             while True:
                 first, second = k.advance(
                     self.auto,
@@ -228,6 +237,7 @@ class Engine:
     def accepts(self, position: int) -> bool:
         """Whether the text so far is complete."""
         with self.lock:
+            self.count[k.WORK] = 0
             while True:
                 yes = k.accepts(
                     self.auto,
@@ -272,12 +282,16 @@ class Engine:
     def _compute(self, shape: int, bases: int) -> NDArray[np.uint32]:
         """Compute and store the mask of a situation that has none yet."""
         self.count[k.MISSES] += 1
+        self.count[k.WORK] = 0
         words = self._scratch_mask
         while True:
             self.count[k.N_ASKED] = 0
             code = k.begin_walk(
                 self.auto, self.pool, self.table, self.count, self.trans, self.work, shape, bases
             )
+            if code == k.TANGLED:
+                self._untangle(shape)
+                continue
             if code < 0:
                 self._check(int(code))
                 continue
@@ -314,6 +328,9 @@ class Engine:
                 bases,
                 words,
             )
+            if code == k.TANGLED:
+                self._untangle(shape)
+                continue
             if code < 0:
                 self._check(int(code))
                 continue
@@ -329,7 +346,7 @@ class Engine:
                 words[eos >> 5] |= np.uint32(1 << int(eos & 31))
         stored = self._store_row(words)
         while True:
-            k.store(self.pool, self.table, self.count, self.work, shape, stored)
+            k.store(self.pool, self.table, self.count, self.work, shape, bases, stored)
             if self._settled():
                 return words
 

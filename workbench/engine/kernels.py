@@ -23,6 +23,9 @@ memoised transitions ``trans[row * stride + 1 + class]``: a row, DEAD, UNKNOWN, 
 step must see what lies at a hole. A mask walk runs on rows alone; whatever it had to ask of the actual
 stacks is recorded, and its mask is stored in a tree under the answers.
 
+Where stacks are so tangled that a walk would ask too much (ambiguous grammars), it runs on the stacks
+themselves, and the mask is stored under them (BY_STACKS).
+
 Counts are abstracted to zones in rows (``zone_of``), exact in sequences. All kernels run as plain Python
 with NUMBA_DISABLE_JIT=1. They never allocate: when the arena is full they set ``count[OVERFLOW]``, the
 caller grows it and calls again. All of them live in this one file because Numba's cache does not
@@ -106,7 +109,9 @@ BOTTOM, FRAME, HOLE, SET, LABELS, REVEAL = 1, 2, 3, 4, 5, 6
 SHAPE, BASES, CONFIG, SUBST, NODE = 7, 8, 9, 10, 11
 
 DEAD, UNKNOWN, ASK = -1, -2, -16
-REFUSED, FULL, COMPLEX, MISS = -1, -2, -3, -4
+REFUSED, FULL, COMPLEX, MISS, TANGLED = -1, -2, -3, -4, -5
+#: in place of the hole that a mask tree asks about: this shape's masks are stored by their stacks
+BY_STACKS = -3
 
 FAR_BELOW, FAR_INSIDE = -2, -1
 
@@ -130,7 +135,7 @@ N_STATES, N_CLASSES, STRIDE, FIRST_WORDS = 0, 1, 2, 3
 FINAL, EDGE_START, EDGE_LO, EDGE_HI, EDGE_TARGET = 4, 5, 6, 7, 8
 CALL_START, CALL_ENTRY, CALL_RETURN, ENTRY_STATE, ENTRY_FIRST = 9, 10, 11, 12, 13
 SITE_LOOP, SITE_RETURN, LOOP_STATE, LOOP_MIN, LOOP_MAX, LOOP_ZONE = 14, 15, 16, 17, 18, 19
-CLASS_OF, BYTE_OF = 20, 21
+CLASS_OF, BYTE_OF, CALL_ORDER = 20, 21, 22
 AUTO_SLOTS = 24
 
 # header slots of ``work`` (int32): offsets of scratch arrays
@@ -139,7 +144,21 @@ W_ASKED, W_DEPTH, W_BUFFER, W_BUFFER_SIZE, W_PATH = 8, 9, 10, 11, 12
 W_TREE, W_TREE_SIZE = 13, 14
 WORK_SLOTS = 16
 MAX_ASKED = 512
+#: a walk that asks more is done on the stacks themselves
+MOST_QUESTIONS = 48
 ENDLESS = 1 << 20
+
+
+@jit
+def failure(count):
+    """Why the last kernel stopped: FULL, TANGLED, COMPLEX, or 0 when it did not."""
+    if count[OVERFLOW] != 0:
+        return FULL
+    if count[TOO_COMPLEX] == 2:
+        return TANGLED
+    if count[TOO_COMPLEX] != 0:
+        return COMPLEX
+    return 0
 
 
 @jit
@@ -488,6 +507,52 @@ def pop_all(auto, pool, table, count, work, n, stacks, exact):
 
 
 @jit
+def push_all(auto, pool, table, count, work, n, cls):
+    """Add the threads inside the calls that may begin with a byte class; returns the new size.
+
+    Callers come before what they call (CALL_ORDER), so that a frame is made once, on all the stacks
+    below it, and not again for each that is found later.
+    """
+    word = cls >> 5
+    bit = cls & 31
+    queued = work[W_QUEUED]
+    states = work[W_STATE]
+    for k in range(n):
+        state = work[states + k]
+        if auto[auto[CALL_START] + state] < auto[auto[CALL_START] + state + 1]:
+            work[queued + k] = 1
+    while count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
+        best = -1
+        order = 0
+        for k in range(n):
+            if work[queued + k] != 0:
+                rank = auto[auto[CALL_ORDER] + work[states + k]]
+                if best < 0 or rank < order:
+                    best = k
+                    order = rank
+        if best < 0:
+            break
+        work[queued + best] = 0
+        state = int(work[states + best])
+        stacks = int(work[work[W_SET] + best])
+        for c in range(auto[auto[CALL_START] + state], auto[auto[CALL_START] + state + 1]):
+            entry = int(auto[auto[CALL_ENTRY] + c])
+            first = auto[auto[ENTRY_FIRST] + entry * auto[FIRST_WORDS] + word]
+            if (first >> bit) & 1 == 0:
+                continue
+            frame = term3(
+                pool, table, count, work, FRAME, int(auto[auto[CALL_RETURN] + c]), 0, stacks
+            )
+            pushed = term1(pool, table, count, work, SET, frame)
+            work[work[W_STACK]] = 0
+            count[WORK] += 1
+            n = add_thread(
+                pool, table, count, work, n, int(auto[auto[ENTRY_STATE] + entry]), pushed
+            )
+    return n
+
+
+@jit
 def begin_closure(pool, table, count, work, shape, bases):
     """Start a closure with the threads of a configuration; returns its size."""
     work[work[W_STACK]] = 0
@@ -527,10 +592,7 @@ def step(auto, pool, table, count, work, shape, bases, cls, exact):
     Returns their number (0: dead) or ASK - hole. Nothing is remembered here.
     """
     count[STEPS] += 1
-    count[WORK] = 0
     byte = auto[auto[BYTE_OF] + cls]
-    word = cls >> 5
-    bit = cls & 31
     ask = 0
     n = begin_closure(pool, table, count, work, shape, bases)
     while ask == 0:
@@ -544,20 +606,10 @@ def step(auto, pool, table, count, work, shape, bases, cls, exact):
             count[TOO_COMPLEX] = 1
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
             break
-        for c in range(auto[auto[CALL_START] + state], auto[auto[CALL_START] + state + 1]):
-            entry = int(auto[auto[CALL_ENTRY] + c])
-            first = auto[auto[ENTRY_FIRST] + entry * auto[FIRST_WORDS] + word]
-            if (first >> bit) & 1 == 0:
-                continue
-            frame = term3(
-                pool, table, count, work, FRAME, int(auto[auto[CALL_RETURN] + c]), 0, stacks
-            )
-            pushed = term1(pool, table, count, work, SET, frame)
-            n = add_thread(
-                pool, table, count, work, n, int(auto[auto[ENTRY_STATE] + entry]), pushed
-            )
         if auto[auto[FINAL] + state] != 0:
             n, ask, _ = pop_all(auto, pool, table, count, work, n, stacks, exact)
+    if ask == 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
+        n = push_all(auto, pool, table, count, work, n, cls)
     m = 0
     if ask == 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
         for k in range(n):
@@ -730,8 +782,8 @@ def answer(auto, pool, table, count, work, hole, bases):
     seen = reveal(auto, pool, table, count, work, stacks)
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
         return 0
-    if count[N_ASKED] >= MAX_ASKED:
-        count[TOO_COMPLEX] = 1
+    if count[N_ASKED] >= MOST_QUESTIONS:
+        count[TOO_COMPLEX] = 2
         return 0
     labels = int(pool[seen + 3])
     k = int(count[N_ASKED])
@@ -866,7 +918,6 @@ def accepts(auto, pool, table, count, work, shape, bases, exact):
     """Whether a configuration may end here: 1, 0 or ASK - hole."""
     ask = 0
     yes = 0
-    count[WORK] = 0
     n = begin_closure(pool, table, count, work, shape, bases)
     while ask == 0 and yes == 0:
         k = next_thread(work)
@@ -924,6 +975,13 @@ def lookup(auto, pool, table, count, work, rows_at, rows, shape, bases, out):
             count[HITS] += 1
             return 0
         hole = int(pool[node + 1])
+        if hole == BY_STACKS:
+            node = find2(pool, table, CONFIG, shape, bases)
+            if node >= 0:
+                node = find2(pool, table, NODE, node, BY_STACKS)
+            if node < 0 or pool[node + 2] < 0:
+                return MISS
+            continue
         if hole < 0:
             return MISS
         stacks = stacks_at(auto, pool, table, count, work, hole, bases)
@@ -935,14 +993,28 @@ def lookup(auto, pool, table, count, work, rows_at, rows, shape, bases, out):
 
 
 @jit
-def store(pool, table, count, work, shape, row):
-    """Put a mask row into the tree of a shape, under the questions asked."""
+def root_node(pool, table, count, work, shape):
+    """Root of a shape's mask tree, made when it is missing."""
     node = int(pool[shape + 2])
     if node < 0:
         node = term2(pool, table, count, work, NODE, shape, -1)
-        if count[OVERFLOW] != 0:
-            return
-        pool[shape + 2] = node
+        if count[OVERFLOW] == 0:
+            pool[shape + 2] = node
+    return node
+
+
+@jit
+def store(pool, table, count, work, shape, bases, row):
+    """Put a mask row into the tree of a shape, under the questions asked or under its stacks."""
+    node = root_node(pool, table, count, work, shape)
+    if count[OVERFLOW] != 0:
+        return
+    if pool[node + 1] == BY_STACKS:
+        config = term2(pool, table, count, work, CONFIG, shape, bases)
+        node = term2(pool, table, count, work, NODE, config, BY_STACKS)
+        if count[OVERFLOW] == 0:
+            pool[node + 2] = row
+        return
     asked = work[W_ASKED]
     for k in range(count[N_ASKED]):
         pool[node + 1] = work[asked + 2 * k]
@@ -987,24 +1059,28 @@ def settle(auto, pool, table, count, trans, work, row, cls, bases):
 def begin_walk(auto, pool, table, count, trans, work, shape, bases):
     """Prepare a mask walk: the row to start from, with all that its first bytes ask answered.
 
-    Returns ``2 * row + accepting``, FULL or COMPLEX.
+    Returns ``2 * row + accepting``, FULL, COMPLEX or TANGLED.
     """
     known_questions(auto, pool, table, count, work, shape, bases)
-    row = plain_row(auto, pool, table, count, trans, work, shape)
+    row = 0
+    if pool[shape + 2] >= 0 and pool[pool[shape + 2] + 1] == BY_STACKS:
+        row = row_of(auto, pool, table, count, trans, work, shape, bases)
+    else:
+        row = plain_row(auto, pool, table, count, trans, work, shape)
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-        return FULL if count[OVERFLOW] != 0 else COMPLEX
+        return failure(count)
     cls = 0
     while cls < auto[N_CLASSES]:
         refined = settle(auto, pool, table, count, trans, work, row, cls, bases)
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return FULL if count[OVERFLOW] != 0 else COMPLEX
+            return failure(count)
         cls = 0 if refined != row else cls + 1
         row = refined
     ending = row
     while True:
         yes = row_accepts(auto, pool, table, count, trans, work, ending)
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return FULL if count[OVERFLOW] != 0 else COMPLEX
+            return failure(count)
         if yes > ASK:
             break
         labels = answer(auto, pool, table, count, work, ASK - yes, bases)
@@ -1171,7 +1247,7 @@ def run_of(auto, pool, table, count, trans, work, row, out):
 def walk(auto, pool, table, count, trans, work, bytes_, depths, skips, tokens, row, bases, out):
     """Set the bits of the tokens of a trie that a sequence may take next.
 
-    ``out`` is not cleared. Returns 0, FULL or COMPLEX; on FULL grow the arena and start again.
+    ``out`` is not cleared. Returns 0, FULL, COMPLEX or TANGLED; on FULL grow the arena and start again.
     """
     stride = int(auto[STRIDE])
     class_of = int(auto[CLASS_OF])
@@ -1188,10 +1264,8 @@ def walk(auto, pool, table, count, trans, work, bytes_, depths, skips, tokens, r
         following = int(trans[current * stride + 1 + cls])
         if following <= UNKNOWN:
             current = settle(auto, pool, table, count, trans, work, current, cls, bases)
-            if count[OVERFLOW] != 0:
-                return FULL
-            if count[TOO_COMPLEX] != 0:
-                return COMPLEX
+            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                return failure(count)
             work[depth] = current
             following = int(trans[current * stride + 1 + cls])
         if following < 0:
@@ -1216,10 +1290,10 @@ def advance(auto, pool, table, count, trans, work, data, start, stop, shape, bas
         if row < 0:
             row = plain_row(auto, pool, table, count, trans, work, shape)
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                return (FULL if count[OVERFLOW] != 0 else COMPLEX), i
+                return failure(count), i
         following = next_row(auto, pool, table, count, trans, work, row, cls)
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return (FULL if count[OVERFLOW] != 0 else COMPLEX), i
+            return failure(count), i
         if following == DEAD:
             return REFUSED, i
         if following >= 0:
@@ -1230,7 +1304,7 @@ def advance(auto, pool, table, count, trans, work, data, start, stop, shape, bas
                 continue
         m = step(auto, pool, table, count, work, shape, bases, cls, True)
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return (FULL if count[OVERFLOW] != 0 else COMPLEX), i
+            return failure(count), i
         if m == 0:
             return REFUSED, i
         shape, bases = shape_and_bases(pool, table, count, work, m)
@@ -1451,6 +1525,8 @@ if COMPILED:
     @jit
     def accept_at(context, position, token):
         """The position after a token; REFUSED, FULL or COMPLEX."""
+        count = array64(context, 3)
+        count[WORK] = 0
         offsets = array64(context, 9)
         start = offsets[token]
         stop = offsets[token + 1]
@@ -1462,7 +1538,7 @@ if COMPILED:
             array32(context, 0),
             array32(context, 1),
             array32(context, 2),
-            array64(context, 3),
+            count,
             array32(context, 4),
             array32(context, 5),
             blob,

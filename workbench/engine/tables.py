@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.model import Automaton
+from workbench.automaton.nfa import strongly_connected
 from workbench.engine import kernels as k
 from workbench.vocabulary import Vocabulary
 
@@ -63,7 +64,23 @@ def pack_automaton(automaton: Automaton, vocabulary: Vocabulary) -> NDArray[np.i
     put(k.LOOP_ZONE, [_reach(a, entry, vocabulary) for entry in a.loop_entry.tolist()])
     put(k.CLASS_OF, a.byte_class)
     put(k.BYTE_OF, byte_of)
+    put(k.CALL_ORDER, _call_order(a))
     return np.concatenate(parts)
+
+
+def _call_order(a: Automaton) -> list[int]:
+    """Rank of each state: below the start states of what it calls, which form no cycles."""
+    starts = a.entry_state[a.call_entry].tolist()
+    bounds = a.call_start.tolist()
+    rank = [0] * a.n_states
+    callers = [s for s in range(a.n_states) if bounds[s] < bounds[s + 1]]
+    if not callers:
+        return rank
+    components = strongly_connected(a.n_states, lambda s: starts[bounds[s] : bounds[s + 1]])
+    for place, component in enumerate(components):
+        for state in component:
+            rank[state] = len(components) - place
+    return rank
 
 
 def _first_classes(a: Automaton, words: int) -> NDArray[np.int32]:
