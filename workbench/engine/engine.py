@@ -28,10 +28,16 @@ __all__ = ["Engine", "Sequence"]
 
 _NO_ROOM = 2**31 - 2**20
 _JIT = k.COMPILED
+#: words of a new arena; memory that is not used yet costs nothing
+_ARENA = 1 << 17
 
 
 class Pushable(Protocol):
     """A history of positions."""
+
+    @property
+    def top(self) -> int:
+        """The last position."""
 
     def push(self, position: int) -> None:
         """Add a position."""
@@ -66,7 +72,7 @@ class Engine:
         self.count = np.zeros(k.COUNT_SLOTS, dtype=np.int64)
         self._context = np.zeros(2 * len(k.CONTEXT_ARRAYS), dtype=np.int64)
         self._address = self._context.ctypes.data
-        self._new_arena(1 << 14)
+        self._new_arena(_ARENA)
         self._drop_rows()
         self._publish()
         self.start = self._intern_start()
@@ -77,14 +83,14 @@ class Engine:
         self.pool = np.zeros(words, dtype=np.int32)
         self.table = np.full(words // 2, -1, dtype=np.int32)
         stride = self.automaton.n_classes + 1
-        self.trans = np.empty(64 * stride, dtype=np.int32)
+        self.trans = np.empty(1024 * stride, dtype=np.int32)
         for slot in (k.TERMS, k.ROWS, k.N_SHAPES, k.N_SETS, k.N_FRAMES):
             self.count[slot] = 0
         self.count[k.USED] = 3
         self.count[k.WORK_LIMIT] = self.budgets.step_work
 
     def _drop_rows(self) -> None:
-        self.rows = np.empty(4 * self.words + 1024, dtype=np.uint32)
+        self.rows = np.empty(64 * self.words + 1024, dtype=np.uint32)
         self.rows_at = np.zeros(1024, dtype=np.int64)
         self.n_rows = 0
         self._row_of: dict[bytes, int] = {}
@@ -172,7 +178,7 @@ class Engine:
             roots = np.concatenate([everything >> 32, everything & 0xFFFFFFFF])
             old_pool, old_count = self.pool, self.count.copy()
             moved = np.full(old_pool.size, -1, dtype=np.int32)
-            self._new_arena(1 << 14)
+            self._new_arena(_ARENA)
             while True:
                 new_roots = roots.copy()
                 k.compact(
@@ -252,16 +258,24 @@ class Engine:
                 if self._settled():
                     return bool(yes == 1)
 
-    def fill(self, position: int, out: NDArray[np.uint32]) -> None:
-        """Write the mask of a position to ``out`` (uint32 words), which is left alone on errors."""
+    def fill(self, history: Pushable, out: NDArray[np.uint32]) -> None:
+        """Write the mask of a history's top to ``out`` (uint32 words), which is left alone on errors."""
         with self.lock:
+            position = history.top
             if _JIT:
                 if k.lookup_at(self._address, position, out) == 0:
                     return
             elif self._lookup(position, out) == 0:
                 return
             self._settled()
-            out[:] = self._compute(position >> 32, position & 0xFFFFFFFF)
+            try:
+                words = self._compute(position >> 32, position & 0xFFFFFFFF)
+            except GrammarTooComplex:
+                # what other situations left behind may fill the arena: once more without it
+                self.compact()
+                position = history.top
+                words = self._compute(position >> 32, position & 0xFFFFFFFF)
+            out[:] = words
 
     def _lookup(self, position: int, out: NDArray[np.uint32]) -> int:
         return int(

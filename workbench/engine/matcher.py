@@ -117,7 +117,7 @@ class Matcher:
         if self._terminated:
             out[:] = 0
             return
-        self._engine.fill(self._history.top, out)
+        self._engine.fill(self._history, out)
 
     def _target(self, bitmask: Any, row: int) -> NDArray[np.uint32]:
         """The row as uint32 words of the engine's width; what lies behind them is cleared."""
