@@ -134,13 +134,13 @@ export class GraphPanel {
     if (!width || !height) return;
     const whole = Math.min(width / this.size.width, height / this.size.height, 1.4);
     this.fitted = true;
-    if (whole >= 0.55) {
+    if (whole >= 0.65) {
       this.scale = whole;
       this.offset = { x: (width - this.size.width * whole) / 2, y: (height - this.size.height * whole) / 2 };
       this.place();
     } else {
       // A picture that would be unreadable as a whole is shown at a readable size around the live states.
-      this.scale = 0.75;
+      this.scale = 0.85;
       this.center();
       this.fitted = true;
     }

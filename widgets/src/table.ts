@@ -98,6 +98,8 @@ export class Table {
     if (active) this.list.setAttribute("aria-activedescendant", active.id);
     else this.list.removeAttribute("aria-activedescendant");
     if (active) scrollInto(this.list, active);
+    const reason = this.list.querySelector<HTMLElement>(".wb-reason");
+    if (reason && store.opened === store.selected) scrollInto(this.list, reason);
     this.note.textContent = this.summary(found, here, query);
   }
 
@@ -140,7 +142,7 @@ export class Table {
     const taken = store.next?.edge?.token === id;
     const reason = here.whys[id];
     const verdict = allowed ? "● allowed" : `✕ ${reason ? shortReason(reason, store.doc.tokens[id]?.[0] ?? "") : "rejected"}`;
-    const chosen = taken ? "▶ taken" : store.childBy(id) ? "⑂ other branch" : !store.next && here.next === id ? "▷ the sampler's pick" : "";
+    const chosen = taken ? "▶ taken" : store.childBy(id) ? "⑂ other branch" : !store.next && here.next === id ? "▷ next" : "";
     const element = h(
       "div",
       {
@@ -205,6 +207,6 @@ function shortReason(reason: Why, bytes: string): string {
   const fatal = bytes[reason.consumed];
   if (fatal === undefined) return "rejected";
   const piece = pieces([fatal, null])[0]!;
-  return `dies at byte ${reason.consumed + 1} (${piece.kind === "hex" ? `0x${piece.text}` : `‘${piece.text}’`})`;
+  return `dies at byte ${reason.consumed + 1} ${piece.kind === "hex" ? `0x${piece.text}` : `‘${piece.text}’`}`;
 }
 
