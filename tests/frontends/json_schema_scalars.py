@@ -190,4 +190,42 @@ SCALARS: list[tuple[str, Any, list[str], list[str]]] = [
         ['{"b":1}', '["x"]'],
     ),
     ("empty enum", {"enum": []}, [], ["null"]),
+    ("pattern one too long", {"pattern": "^[ab]{1,3}$", "maxLength": 2}, ['"ab"'], ['"aba"', '""']),
+    ("pattern one too short", {"pattern": "^[ab]{1,3}$", "minLength": 2}, ['"aba"'], ['"a"']),
+    ("stronger of two above", {"maximum": 5, "exclusiveMaximum": 5}, ["4.9"], ["5", "5.0"]),
+    ("enum and least length", {"enum": ["", "a"], "minLength": 1}, ['"a"'], ['""']),
+    (
+        "enum and item counts",
+        {"enum": [[], [1], [1, 2]], "minItems": 1, "maxItems": 1},
+        ["[1]"],
+        ["[]", "[1,2]"],
+    ),
+    (
+        "enum and prefix",
+        {"enum": [["a"], [1], [1, 2]], "prefixItems": [{"type": "integer"}], "items": False},
+        ["[1]"],
+        ['["a"]', "[1,2]"],
+    ),
+    (
+        "enum and other properties",
+        {
+            "enum": [{"a": 1}, {"a": 1, "b": "x"}],
+            "properties": {"a": {}},
+            "additionalProperties": {"type": "null"},
+        },
+        ['{"a":1}'],
+        ['{"a":1,"b":"x"}'],
+    ),
+    (
+        "enum and anyOf",
+        {"enum": [1, 2, "a"], "anyOf": [{"minimum": 2, "type": "integer"}, {"const": "a"}]},
+        ["2", '"a"'],
+        ["1"],
+    ),
+    (
+        "enum and exclusive bounds",
+        {"enum": [1, 2, 3], "exclusiveMinimum": 1, "exclusiveMaximum": 3},
+        ["2"],
+        ["1", "3"],
+    ),
 ]
