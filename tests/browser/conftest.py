@@ -38,8 +38,9 @@ def find_chromium() -> str | None:
     return given or next((path for name in names if (path := shutil.which(name))), None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
+    """A running Chromium. Not for the whole session: Playwright keeps an event loop in this thread."""
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     program = find_chromium()
     if program is None:
