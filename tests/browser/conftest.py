@@ -86,11 +86,12 @@ def watch(browser: Any, width: int, height: int, **options: Any) -> Watched:
 
 @dataclass(frozen=True)
 class Lab:
-    """A running JupyterLab: its address, and the folder that it serves."""
+    """A running JupyterLab: its address, the folder that it serves, its environment."""
 
     url: str
     token: str
     folder: Path
+    environment: dict[str, str]
 
     def open(self, page: Any, name: str) -> None:
         """Open a notebook and wait until its kernel is ready."""
@@ -162,7 +163,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
             pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-3000:]}")
         if server.poll() is not None:
             pytest.fail(f"JupyterLab ended at once:\n{log.read_text()[-3000:]}")
-        yield Lab(url, token, folder)
+        yield Lab(url, token, folder, environment)
     finally:
         server.terminate()
         try:

@@ -1,13 +1,16 @@
-"""A notebook that is opened again, untrusted and with no kernel behind its outputs: the static view stays."""
+"""A notebook that is opened again with no kernel behind its outputs: what is left of the screens."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 
 from tests.browser.conftest import Lab, watch
 from tests.notebook import samples
+from tests.notebook.tiny import tiny_model
 from workbench.notebook.static_html import static_html
 from workbench.notebook.views import from_trace
 
@@ -16,27 +19,26 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
 
 
-def test_static_view_stays_readable(browser: Any, lab: Lab) -> None:
-    document = from_trace(samples.trace(), samples.vocabulary(), samples.automaton(), "kept")
-    static = nbformat.v4.new_output(
-        "display_data", {"text/html": static_html(document, "kept0", leaf=8), "text/plain": "html"}
-    )
-    live = nbformat.v4.new_output(
-        "display_data",
-        {
-            "application/vnd.jupyter.widget-view+json": {
-                "version_major": 2,
-                "version_minor": 0,
-                "model_id": "0" * 32,
-            },
-            "text/plain": "<Stepper>",
-        },
-    )
-    notebook = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell("wb.step(...)", outputs=[static, live], execution_count=1)]
-    )
+def saved(html: str, model_id: str) -> Any:
+    """A notebook with the two outputs that displaying a stepper makes."""
+    view = {"version_major": 2, "version_minor": 0, "model_id": model_id}
+    outputs = [
+        nbformat.v4.new_output("display_data", {"text/html": html, "text/plain": "html"}),
+        nbformat.v4.new_output(
+            "display_data",
+            {"application/vnd.jupyter.widget-view+json": view, "text/plain": "<Stepper>"},
+        ),
+    ]
+    cell = nbformat.v4.new_code_cell("wb.step(...)", outputs=outputs, execution_count=1)
+    notebook = nbformat.v4.new_notebook(cells=[cell])
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     notebook.metadata["kernelspec"] = kernel
+    return notebook
+
+
+def test_static_view_stays_readable(browser: Any, lab: Lab) -> None:
+    document = from_trace(samples.trace(), samples.vocabulary(), samples.automaton(), "kept")
+    notebook = saved(static_html(document, "kept0", leaf=8), "0" * 32)
     nbformat.write(notebook, lab.folder / "kept.ipynb")
     watched = watch(browser, 1200, 1200)
     page = watched.page
@@ -53,4 +55,45 @@ def test_static_view_stays_readable(browser: Any, lab: Lab) -> None:
     if image.count():
         assert image.evaluate("e => e.naturalWidth > 100")
     assert page.locator("meter").count() > 5
+    assert watched.outside == []
+
+
+def test_a_trusted_notebook_with_saved_state_still_steps(browser: Any, lab: Lab) -> None:
+    pytest.importorskip("anywidget", reason="anywidget is not installed")
+    from ipywidgets import Widget
+
+    from workbench.decoding import Decoder
+    from workbench.frontends.regex import regex
+    from workbench.notebook.session import Session
+    from workbench.notebook.stepper import Stepper
+
+    session = Session(Decoder(tiny_model(), [1, 2, 3], regex("(ab|c)[ab]{2,9}[01]+")), "kept")
+    session.run()
+    stepper = Stepper(session)
+    stepper.session.goto(0)
+    length = len(session.document.path(session.leaf)) - 1
+    notebook = saved(static_html(session.document, stepper.view_id), stepper.model_id)
+    notebook.metadata["widgets"] = {
+        "application/vnd.jupyter.widget-state+json": Widget.get_manager_state(
+            widgets=[stepper, stepper.layout]
+        )
+    }
+    path = lab.folder / "state.ipynb"
+    nbformat.write(notebook, path)
+    subprocess.run(
+        [sys.executable, "-m", "jupyter", "trust", str(path)], env=lab.environment, check=True
+    )
+    watched = watch(browser, 1200, 1200)
+    page = watched.page
+    lab.open(page, "state.ipynb")
+    page.locator(".wb-canvas svg").wait_for()
+    assert page.locator(".wb-place").inner_text() == f"step 0/{length}"
+    page.locator("[data-action=forward]").click()
+    assert page.locator(".wb-place").inner_text() == f"step 1/{length}"
+    # No kernel answers: what needs one says so after a while, and looking goes on.
+    page.get_by_text("recorded run: stepping and searching work").wait_for()
+    assert "kernel" in page.locator("[data-action=undo]").get_attribute("aria-label")
+    page.locator(".wb-panel").press("/")
+    page.keyboard.type("id:3")
+    page.get_by_text("1 token found").wait_for()
     assert watched.outside == []

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.notebook.tiny import TOKENS
 from workbench.decoding import Decoder, Sampling
 from workbench.errors import WorkbenchError
 from workbench.frontends.regex import regex
@@ -238,7 +239,7 @@ class TestQuestions:
         assert ids("hex:e2 9c") == {15}
         assert ids("id:16") == {16}
         assert ids("<end>") == {0}
-        assert session.search("")["total"] == len(TOKENS_ALL)
+        assert session.search("")["total"] == len(TOKENS)
 
     @pytest.mark.parametrize("query", ["id:", "id:x", "id:-1", "hex:", "hex:q", "hex:123", "id:²"])
     def test_unreadable_queries(self, session: Session, query: str) -> None:
@@ -252,9 +253,6 @@ class TestQuestions:
         assert session.search("c", 0)["rows"][0][3] == 1
         assert session.decoder.token_ids == tokens
         assert session.search("c")["note"] == "the run ended here"
-
-
-TOKENS_ALL = range(19)
 
 
 class TestChanges:
