@@ -151,8 +151,7 @@ def test_no_module_imports_itself_in_a_circle() -> None:
 @pytest.mark.parametrize("path", MODULES, ids=relative)
 def test_module_is_described_and_of_a_readable_length(path: Path) -> None:
     text = path.read_text()
-    if not text.strip():
-        return
-    assert ast.get_docstring(ast.parse(text)), "a module says what it is"
-    assert "from __future__ import annotations" in text
+    if path.name != "__init__.py":
+        assert ast.get_docstring(ast.parse(text)), "a module says what it is"
+        assert "from __future__ import annotations" in text
     assert text.count("\n") <= MORE_LINES.get(relative(path), MOST_LINES)
