@@ -142,8 +142,13 @@ class TestBranches:
     def test_a_whole_run_is_undone_at_once(self, session: Session) -> None:
         session.take(3)
         session.run("end")
+        end = session.cursor
         session.undo()
         assert session.cursor == 1
+        session.goto(end)
+        session.run("end")  # nothing to do there, so nothing to undo
+        session.undo()
+        assert session.cursor == 0
 
     def test_refused_tokens_change_nothing(self, session: Session) -> None:
         session.take(3)

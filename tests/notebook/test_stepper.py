@@ -35,7 +35,7 @@ class Page:
 
     def send(self, **message: Any) -> list[dict[str, Any]]:
         self.heard.clear()
-        self.stepper._on_message(None, message, None)
+        self.stepper.conversation.receive(message)
         json.dumps(self.heard, allow_nan=False)
         return list(self.heard)
 
@@ -80,6 +80,8 @@ def test_step_take_and_undo(page: Page) -> None:
         {"type": "take", "node": 99, "token": 1},
         {"type": "step", "node": "x"},
         {"type": "step"},
+        {"type": "run"},
+        {"type": "run", "node": 99, "until": "end"},
         {"type": "undo"},
         {"type": "why", "node": 0, "token": 10**9},
     ],
@@ -134,8 +136,8 @@ def test_run_can_be_stopped(tiny: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         assert page.send(type="take", node=0, token=1) == []  # busy: nothing else is started
         while len(page.stepper.document.positions) < 4:
             await asyncio.sleep(0.001)
-        page.stepper._on_message(None, {"type": "stop"}, None)
-        while page.stepper._running is not None:
+        page.stepper.conversation.receive({"type": "stop"})
+        while page.stepper.conversation.is_running:
             await asyncio.sleep(0.001)
 
     asyncio.run(play())

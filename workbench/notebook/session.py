@@ -3,7 +3,7 @@
 Taking another token in the past makes a branch; no position is ever erased. The decoder stands at one
 position; it is moved only when new work is asked for. Looking at positions needs no decoder.
 
-Next file to read: ``workbench/notebook/stepper.py``, which shows a session.
+Next file to read: ``workbench/notebook/conversation.py``.
 """
 
 from __future__ import annotations
@@ -130,11 +130,13 @@ class Session:
         One call takes at most 256 tokens.
         """
         at = self._cursor if position is None else position
-        self._undo.append(self._cursor)
-        for _ in range(RUN_LIMIT):
+        start = self._cursor
+        for taken in range(RUN_LIMIT):
             if not self._known(at).open:
                 break
             reached = self._advance(at, None)
+            if taken == 0:
+                self._undo.append(start)
             at = self._cursor = reached.id
             yield reached
             if until == "branching" and reached.open and reached.allowed > 1:

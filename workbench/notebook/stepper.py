@@ -2,23 +2,20 @@
 
 Displaying it makes two outputs: a static view, which stays readable in a notebook that is opened without
 a kernel or not trusted, and the live one. ``WORKBENCH_STATIC=1`` leaves only the first.
-
-Messages from the page: ``hello``, ``step``, ``take``, ``run``, ``stop``, ``undo``, ``why``, ``search``. To the
-page: ``change`` (new positions), ``found``, ``done``.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anywidget
 import traitlets
 
+from workbench.notebook.conversation import Conversation
 from workbench.notebook.report import write_page
 from workbench.notebook.session import Session
 from workbench.notebook.static_html import static_html, static_text
@@ -44,13 +41,13 @@ class Stepper(anywidget.AnyWidget):
 
     def __init__(self, session: Session, *, theme: str = "auto") -> None:
         self.session = session
-        self._running: asyncio.Task[None] | None = None
         self._static: Any = None
         session.changes()
         super().__init__(
             payload=session.document.payload(), theme=theme, view_id=uuid.uuid4().hex[:12]
         )
-        self.on_msg(self._on_message)
+        self.conversation = Conversation(session, lambda answer: self.send(answer), self._settle)
+        self.on_msg(lambda _, message, __: self.conversation.receive(message))
         self.observe(self._on_cursor, names="cursor")
 
     def __repr__(self) -> str:
@@ -113,12 +110,8 @@ class Stepper(anywidget.AnyWidget):
         try:
             action()
         finally:
-            self._announce()
+            self.conversation.announce()
             self._settle()
-
-    def _announce(self) -> None:
-        """Tell the pages what is new."""
-        self.send({"type": "change", **self.session.changes()})
 
     def _settle(self) -> None:
         """Bring the saved state up to date: what a notebook keeps, and the static view."""
@@ -132,87 +125,3 @@ class Stepper(anywidget.AnyWidget):
     def _on_cursor(self, change: dict[str, Any]) -> None:
         if 0 <= change["new"] < len(self.document.positions):
             self.session.goto(change["new"])
-
-    # Messages.
-
-    def _on_message(self, _: object, message: dict[str, Any], __: object) -> None:
-        kind = message.get("type")
-        if kind == "hello":
-            self.send({"type": "done"})
-        elif kind == "search":
-            self._search(message)
-        elif kind == "stop":
-            self._stop()
-        elif kind == "run" and self._running is None:
-            self._start(message)
-        elif self._running is None:
-            self._guarded(lambda: self._command(message))
-            self._finish()
-
-    def _command(self, message: dict[str, Any]) -> None:
-        session = self.session
-        kind = message.get("type")
-        if kind == "step":
-            session.step(int(message["node"]))
-        elif kind == "take":
-            session.take(int(message["token"]), int(message["node"]))
-        elif kind == "undo":
-            session.undo()
-        elif kind == "why":
-            session.why(int(message["token"]), int(message["node"]))
-
-    def _guarded(self, action: Callable[[], object]) -> bool:
-        """Do something for a page: an error becomes a banner there and does no other harm."""
-        try:
-            action()
-        except (Exception, KeyboardInterrupt) as error:
-            name = type(error).__name__
-            message = str(error) or "the work was interrupted; nothing is lost"
-            self.document.problem = name, message
-            return False
-        return True
-
-    def _finish(self) -> None:
-        self._announce()
-        self.send({"type": "done"})
-        self._guarded(self._settle)
-
-    def _search(self, message: dict[str, Any]) -> None:
-        try:
-            found = self.session.search(
-                str(message["query"]),
-                int(message["node"]),
-                allowed_only=bool(message["allowed_only"]),
-            )
-        except Exception as error:
-            found = {"rows": [], "total": 0, "note": f"the search failed: {error}"}
-        self.send({"type": "found", "request": message.get("request"), **found})
-
-    def _start(self, message: dict[str, Any]) -> None:
-        until: Any = "branching" if message.get("until") == "branching" else "end"
-        steps = self.session.running(until, int(message["node"]))
-        try:
-            self._running = asyncio.get_running_loop().create_task(self._run(steps))
-        except RuntimeError:  # no event loop: run to the end here
-            while self._one(steps):
-                pass
-            self._finish()
-
-    async def _run(self, steps: Iterator[object]) -> None:
-        """Take the steps of a run; between two of them the kernel hears other messages."""
-        try:
-            while self._one(steps):
-                self._announce()
-                await asyncio.sleep(0.001)
-        finally:
-            self._running = None
-            self._finish()
-
-    def _one(self, steps: Iterator[object]) -> bool:
-        done = object()
-        reached: list[object] = []
-        return self._guarded(lambda: reached.append(next(steps, done))) and reached != [done]
-
-    def _stop(self) -> None:
-        if self._running is not None:
-            self._running.cancel()
