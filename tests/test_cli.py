@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import jsonschema
 import pytest
+
+from workbench.cli import DEMO_SCHEMA
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -17,14 +21,14 @@ ROOT = Path(__file__).resolve().parents[1]
 SECONDS = 180
 
 
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str | Path | int, seconds: int = SECONDS) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "workbench", *map(str, arguments)],
         capture_output=True,
         text=True,
         check=False,
         cwd=ROOT,
-        timeout=SECONDS,
+        timeout=seconds,
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
     )
 
@@ -169,3 +173,44 @@ def test_help_names_the_commands() -> None:
     said = report(run("--help"))
     for command in ("demo", "check", "bench", "warm"):
         assert command in said
+
+
+@pytest.mark.model
+def test_demo_makes_a_valid_object_and_a_page_for_a_browser(tmp_path: Path) -> None:
+    page = tmp_path / "demo.html"
+    done = run("demo", "--out", page, seconds=900)
+    assert done.returncode == 0, done.stderr
+    said = done.stdout
+    text = said[said.index("\n{") : said.index("\n}") + 2]
+    jsonschema.Draft202012Validator(DEMO_SCHEMA).validate(json.loads(text))
+    assert "valid: jsonschema accepts it" in said
+    for line in ("forward pass", "mask", "of it hidden behind the pass", "of it exposed"):
+        assert f"{line} " in said
+    content = page.read_text(encoding="utf-8")
+    assert content.lstrip().lower().startswith("<!doctype html>")
+    assert not re.search(r"""(src|href)=["']?(https?:)?//""", content)
+
+
+@pytest.mark.model
+def test_demo_says_when_the_object_is_not_complete(tmp_path: Path) -> None:
+    done = run("demo", "--out", tmp_path / "cut.html", "--max-tokens", 5, seconds=900)
+    assert done.returncode == 1
+    assert "out of tokens: the object is not complete" in done.stdout
+    assert (tmp_path / "cut.html").is_file()
+
+
+def test_walk_through_masks() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples" / "walk_masks.py"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+    )
+    said = report(done)
+    assert said.count(" tokens before ") == len("2*(3+4)")
+
+
+@pytest.mark.parametrize("name", ["arithmetic.gbnf", "comment_thread.json", "iso_date.regex"])
+def test_example_grammars_compile(name: str) -> None:
+    assert "shortest text" in report(run("check", ROOT / "examples" / name))

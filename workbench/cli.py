@@ -219,11 +219,11 @@ def _write(path: Path, text: str) -> None:
 
 def _warm(arguments: argparse.Namespace) -> int:
     """Compile the kernels by running a small grammar once, and fetch the model when asked."""
+    began = time.perf_counter()
+    print("kernels ...", flush=True)
     from workbench.engine import compile as compile_grammar, empty_mask
     from workbench.frontends.json_schema import json_schema
 
-    began = time.perf_counter()
-    print("kernels ...", flush=True)
     vocabulary = _vocabulary(None)
     matcher = compile_grammar(json_schema(DEMO_SCHEMA), vocabulary).matcher()
     mask = empty_mask(vocabulary)
@@ -244,31 +244,36 @@ def _warm(arguments: argparse.Namespace) -> int:
 
 def _demo(arguments: argparse.Namespace) -> int:
     """Generate, print, validate, show where the time went, and write the steps as a page."""
+    # For a model this small, and before torch is loaded: a second thread gains nothing, and on a
+    # machine that does something else as well it costs a factor of ten.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     import workbench as wb
-    from workbench.notebook.report import write_report
 
     grammar = wb.json_schema(DEMO_SCHEMA)
     model = wb.load_model(arguments.model)
     compiled = wb.compile(grammar, model.vocabulary)
     messages = [{"role": "user", "content": DEMO_PROMPT}]
     print(f"{model.name} on {model.device}: {DEMO_PROMPT}", flush=True)
-    out = wb.generate(model, messages, compiled, max_tokens=arguments.max_tokens)
+    out = wb.generate(model, messages, compiled, max_tokens=arguments.max_tokens, progress=True)
     if out.finish_reason == "eos":
         value = json.loads(out.text)
         print(json.dumps(value, ensure_ascii=False, indent=2))
         print(_verdict(value))
     else:
-        print(out.text)
-        print(f"stopped at {arguments.max_tokens} tokens, before the object was complete")
+        reason = "interrupted" if out.finish_reason == "interrupted" else "out of tokens"
+        print(f"{out.text}\n{reason}: the object is not complete")
     print(_times(out.trace))
-    page = write_report(
-        out.trace,
-        arguments.out,
-        vocabulary=model.vocabulary,
-        automaton=compiled.automaton,
-        title="An order, step by step",
-    )
-    print(f"the steps: {page.resolve().as_uri()}")
+    try:
+        page = wb.write_report(
+            out.trace,
+            arguments.out,
+            vocabulary=model.vocabulary,
+            automaton=compiled.automaton,
+            title="An order, step by step",
+        )
+    except OSError as error:
+        raise WorkbenchError(f"cannot write {arguments.out}: {error.strerror or error}") from error
+    print(f"the steps, for a browser: {page.resolve()}")
     return 0 if out.finish_reason == "eos" else 1
 
 
@@ -291,7 +296,7 @@ def _times(trace: Any) -> str:
     steps = [step for step in trace.steps if step.forward_ms]
     if not steps:
         return "no timed steps"
-    lines = [f"{len(trace.steps)} tokens{'':<20}{'median':>10}{'total':>11}"]
+    lines = [f"{f'{len(trace.steps)} tokens':<32}{'median':>11}{'total':>11}"]
     for title, name in (
         ("forward pass", "forward_ms"),
         ("mask", "mask_ms"),
