@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import weakref
 from array import array
-from hashlib import blake2b
 from threading import RLock
 from typing import Protocol
 
@@ -67,6 +66,8 @@ class Engine:
         self.sequences: weakref.WeakSet[Sequence] = weakref.WeakSet()
         self._eos = np.array(vocabulary.eos_ids, dtype=np.int64)
         self._loops = np.zeros(8, dtype=np.uint32)
+        self._around_loops = np.zeros(8, dtype=np.uint32)
+        self._found = np.zeros(3, dtype=np.int64)
         self._scratch_mask = np.zeros(self.words, dtype=np.uint32)
         self.offsets = vocabulary.offsets.astype(np.int64)
         self.count = np.zeros(k.COUNT_SLOTS, dtype=np.int64)
@@ -93,7 +94,7 @@ class Engine:
         self.rows = np.empty(64 * self.words + 1024, dtype=np.uint32)
         self.rows_at = np.zeros(1024, dtype=np.int64)
         self.n_rows = 0
-        self._row_of: dict[bytes, int] = {}
+        self._row_of: dict[int, int] = {}
 
     def _publish(self) -> None:
         """Tell the kernels that take one address where the arrays lie now."""
@@ -310,38 +311,41 @@ class Engine:
                 self._check(int(code))
                 continue
             row, accepting = int(code) >> 1, bool(code & 1)
-            run = int(
-                k.run_of(
-                    self.auto,
-                    self.pool,
-                    self.table,
-                    self.count,
-                    self.trans,
-                    self.work,
-                    row,
-                    self._loops,
-                )
-            )
+            arrays = (self.auto, self.pool, self.table, self.count, self.trans, self.work)
+            run = int(k.run_of(*arrays, row, self._found, self._loops, self._around_loops))
             if not self._settled():
                 continue
-            loops = int.from_bytes(self._loops.tobytes(), "little")
-            part = self.slices.best(loops, bool(run & 1))
-            words[:] = part.rows[min(run >> 1, len(part.rows) - 1)]
-            code = k.walk(
-                self.auto,
-                self.pool,
-                self.table,
-                self.count,
-                self.trans,
-                self.work,
-                part.byte,
-                part.depth,
-                part.skip,
-                part.token,
-                row,
-                bases,
-                words,
-            )
+            part = None
+            if run:
+                loops = int.from_bytes(self._around_loops.tobytes(), "little")
+                part = self.slices.best(loops, run == 2)
+            trie = self.slices.trie
+            nodes = (trie.byte, trie.depth, trie.skip, trie.token)
+            if part is None:
+                words[:] = 0
+                self.work[int(self.work[k.W_DEPTH]) + k.MAX_ASKED] = row
+                code = k.walk(*arrays, *nodes, 0, len(trie), bases, words)
+            else:
+                words[:] = part.rows[min(int(self._found[2]), len(part.rows) - 1)]
+                # the run's first characters, as far as they belong to the slice
+                self._loops &= part.loops
+                code = k.walk_run(
+                    *arrays,
+                    *nodes,
+                    part.exits,
+                    part.exits_at,
+                    part.odd,
+                    part.lengths,
+                    self.blob,
+                    self.offsets,
+                    row,
+                    self._found,
+                    self._loops,
+                    part.loops,
+                    int(part.utf8),
+                    bases,
+                    words,
+                )
             if code == k.TANGLED:
                 self._untangle(shape)
                 continue
@@ -366,9 +370,9 @@ class Engine:
 
     def _store_row(self, words: NDArray[np.uint32]) -> int:
         """Number of the stored row with these words; equal rows are stored once."""
-        content = blake2b(words.tobytes(), digest_size=16).digest()
+        content = int(k.hash_words(words))
         known = self._row_of.get(content)
-        if known is not None:
+        if known is not None and k.is_row(self.rows_at, self.rows, known, words):
             return known
         if 4 * self.rows.size > self.budgets.row_bytes:
             k.forget_rows(self.pool, self.count)

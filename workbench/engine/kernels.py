@@ -55,6 +55,11 @@ _TYPES: dict[str, Any] = {
     "tokens": _INT32,
     "moved": _INT32,
     "lengths": _INT32,
+    "exits": _INT32,
+    "exits_at": _INT32,
+    "odd": _INT32,
+    "found": _INT64,
+    "offsets": _INT64,
     "count": _INT64,
     "new_count": _INT64,
     "rows_at": _INT64,
@@ -64,10 +69,12 @@ _TYPES: dict[str, Any] = {
     "out": _UINT32,
     "words": _UINT32,
     "loops": _UINT32,
+    "around_loops": _UINT32,
+    "slice_loops": _UINT32,
     "bytes_": uint8[::1],
     "data": uint8[::1],
+    "blob": uint8[::1],
     "depths": uint16[::1],
-    "keep": boolean[::1],
     "exact": boolean,
     "utf8": boolean,
 }
@@ -141,12 +148,14 @@ AUTO_SLOTS = 24
 # header slots of ``work`` (int32): offsets of scratch arrays
 W_STATE, W_SET, W_MARK, W_STACK, W_QUEUED, R_STATE, R_SET, R_MARK = 0, 1, 2, 3, 4, 5, 6, 7
 W_ASKED, W_DEPTH, W_BUFFER, W_BUFFER_SIZE, W_PATH = 8, 9, 10, 11, 12
-W_TREE, W_TREE_SIZE = 13, 14
+W_TREE, W_TREE_SIZE, W_CHAIN = 13, 14, 15
 WORK_SLOTS = 16
 MAX_ASKED = 512
 #: a walk that asks more is done on the stacks themselves
 MOST_QUESTIONS = 48
 ENDLESS = 1 << 20
+#: characters of a run that are told apart
+MOST_CHARACTERS = 511
 
 
 @jit
@@ -955,23 +964,29 @@ def row_accepts(auto, pool, table, count, trans, work, row):
 
 
 @jit
+def unpack_row(rows_at, rows, row, out):
+    """Write a stored mask to ``out``."""
+    start = rows_at[row]
+    n = rows_at[row + 1] - start
+    if n == out.size:
+        for i in range(n):
+            out[i] = rows[start + i]
+        return
+    for i in range(out.size):
+        out[i] = 0
+    for i in range(start, start + n):
+        token = rows[i]
+        out[token >> 5] |= 1 << (token & 31)
+
+
+@jit
 def lookup(auto, pool, table, count, work, rows_at, rows, shape, bases, out):
     """Copy the stored mask of a sequence's situation to ``out``; MISS when there is none yet."""
     node = int(pool[shape + 2])
     while node >= 0:
         row = int(pool[node + 2])
         if row >= 0:
-            start = rows_at[row]
-            n = rows_at[row + 1] - start
-            if n == out.size:
-                for i in range(n):
-                    out[i] = rows[start + i]
-            else:
-                for i in range(out.size):
-                    out[i] = 0
-                for i in range(start, start + n):
-                    token = rows[i]
-                    out[token >> 5] |= 1 << (token & 31)
+            unpack_row(rows_at, rows, row, out)
             count[HITS] += 1
             return 0
         hole = int(pool[node + 1])
@@ -1187,14 +1202,16 @@ def far_row(auto, pool, table, count, trans, work, row):
 
 
 @jit
-def run_of(auto, pool, table, count, trans, work, row, out):
+def run_of(auto, pool, table, count, trans, work, row, found, loops, around_loops):
     """The characters that a row can take one after the other, and how many of them.
 
-    ``out`` gets the single bytes, as eight words. Returns ``2 * most + wide``: ``most`` characters at
-    most (ENDLESS: no bound within a token), ``wide`` when all characters beyond ASCII belong too. 0 when
-    there is no such run. All of them lead to one row, and from there back to it, or, on top of a count
-    near its bounds, would do so far from them; in the last iteration none of them may come (they could
-    by leaving the count and beginning it anew).
+    All of them lead from the row to one row, ``home``, and from ``around`` back to it, where ``around`` is
+    home itself or, when home stands on top of a count near its bounds, the same far from them. In
+    the last iteration of such a count none of them may come (they could by leaving it and beginning it
+    anew). ``found`` gets home, around and the most characters (ENDLESS: no bound within a token);
+    ``around_loops`` the single bytes of ``around``, ``loops`` those that also lead from the row to home, as
+    eight words each. Returns 0 when there is no such run, 1 when there is, 2 when every character
+    beyond ASCII belongs to it too.
     """
     class_of = int(auto[CLASS_OF])
     home = -1
@@ -1211,52 +1228,58 @@ def run_of(auto, pool, table, count, trans, work, row, out):
             home = target
             size = n
     for i in range(8):
-        out[i] = 0
+        loops[i] = 0
+        around_loops[i] = 0
     if home < 0:
         return 0
     most = ENDLESS
     around = home
     last = -1
     if home != row:
-        inner, last, left = far_row(auto, pool, table, count, trans, work, home)
+        inner, final, left = far_row(auto, pool, table, count, trans, work, home)
         if count[OVERFLOW] != 0:
             return 0
         if inner >= 0:
             around = inner
+            last = final
             most = 1 + left
+    found[0] = home
+    found[1] = around
+    found[2] = most
     for byte in range(128):
         cls = int(auto[class_of + byte])
+        if next_row(auto, pool, table, count, trans, work, around, cls) != around:
+            continue
+        around_loops[byte >> 5] |= 1 << (byte & 31)
+        if last >= 0 and next_row(auto, pool, table, count, trans, work, last, cls) != DEAD:
+            return 0
         if next_row(auto, pool, table, count, trans, work, row, cls) == home:
-            if next_row(auto, pool, table, count, trans, work, around, cls) != around:
-                return 0
-            if last >= 0 and next_row(auto, pool, table, count, trans, work, last, cls) != DEAD:
-                return 0
-            out[byte >> 5] |= 1 << (byte & 31)
-    beyond = wide(auto, pool, table, count, trans, work, row, home) and (
-        around == row or wide(auto, pool, table, count, trans, work, around, around)
-    )
-    if beyond and last >= 0:
+            loops[byte >> 5] |= 1 << (byte & 31)
+    if not wide(auto, pool, table, count, trans, work, around, around):
+        return 1
+    if last >= 0:
         for lead in range(0xC2, 0xF5):
             cls = int(auto[class_of + lead])
             if next_row(auto, pool, table, count, trans, work, last, cls) != DEAD:
                 return 0
-    return 2 * most + (1 if beyond else 0)
+    return 2 if wide(auto, pool, table, count, trans, work, row, home) else 1
 
 
 @jit
-def walk(auto, pool, table, count, trans, work, bytes_, depths, skips, tokens, row, bases, out):
-    """Set the bits of the tokens of a trie that a sequence may take next.
+def walk(
+    auto, pool, table, count, trans, work, bytes_, depths, skips, tokens, start, stop, bases, out
+):
+    """Set the bits of the tokens that a sequence may take next, among the nodes start..stop of a trie.
 
-    ``out`` is not cleared. Returns 0, FULL, COMPLEX or TANGLED; on FULL grow the arena and start again.
+    The row before the first node is the caller's to put into its depth's slot (W_DEPTH). ``out`` is not
+    cleared. Returns 0, FULL, COMPLEX or TANGLED; on FULL grow the arena and begin again.
     """
     stride = int(auto[STRIDE])
     class_of = int(auto[CLASS_OF])
     rows = int(work[W_DEPTH]) + MAX_ASKED
-    work[rows] = row
-    n = bytes_.size
-    i = 0
+    i = start
     visited = 0
-    while i < n:
+    while i < stop:
         visited += 1
         depth = rows + int(depths[i])
         current = int(work[depth])
@@ -1277,6 +1300,207 @@ def walk(auto, pool, table, count, trans, work, bytes_, depths, skips, tokens, r
         work[depth + 1] = following
         i += 1
     count[WALKED] += visited
+    return 0
+
+
+@jit
+def walk_under(
+    auto, pool, table, count, trans, work, bytes_, depths, skips, tokens, node, row, bases, out
+):
+    """:func:`walk` a node, known to lead to a row, and what is below it."""
+    token = int(tokens[node])
+    if token >= 0:
+        out[token >> 5] |= 1 << (token & 31)
+    stop = int(skips[node])
+    if node + 1 == stop:
+        return 0
+    work[work[W_DEPTH] + MAX_ASKED + int(depths[node]) + 1] = row
+    return walk(
+        auto,
+        pool,
+        table,
+        count,
+        trans,
+        work,
+        bytes_,
+        depths,
+        skips,
+        tokens,
+        node + 1,
+        stop,
+        bases,
+        out,
+    )
+
+
+@jit
+def in_run(byte, loops, beyond):
+    """Whether a byte begins a character of a run."""
+    if byte < 128:
+        return (int(loops[byte >> 5]) >> (byte & 31)) & 1 != 0
+    return beyond != 0 and 0xC2 <= byte <= 0xF4
+
+
+@jit
+def walk_run(
+    auto,
+    pool,
+    table,
+    count,
+    trans,
+    work,
+    bytes_,
+    depths,
+    skips,
+    tokens,
+    exits,
+    exits_at,
+    odd,
+    lengths,
+    blob,
+    offsets,
+    row,
+    found,
+    loops,
+    slice_loops,
+    beyond,
+    bases,
+    out,
+):
+    """Set the bits of the allowed tokens for a row with a run, given the slice of its characters.
+
+    ``out`` holds the tokens inside the slice with as many characters as the run may have. What remains:
+    tokens whose first character is none of the run's are walked (and unset before, when they are inside
+    the slice); all others leave the characters at one of the slice's exits, so it is enough to walk
+    what lies below the exits whose byte may come there.
+    """
+    stride = int(auto[STRIDE])
+    class_of = int(auto[CLASS_OF])
+    rows = int(work[W_DEPTH]) + MAX_ASKED
+    around = int(found[1])
+    most = int(found[2])
+    node = 0
+    while node < bytes_.size:
+        byte = int(bytes_[node])
+        stop = int(skips[node])
+        if not in_run(byte, loops, beyond):
+            if in_run(byte, slice_loops, beyond):
+                for i in range(node, stop):
+                    if lengths[i] >= 0:
+                        out[tokens[i] >> 5] &= ~(1 << (tokens[i] & 31)) & 0xFFFFFFFF
+            work[rows] = row
+            code = walk(
+                auto,
+                pool,
+                table,
+                count,
+                trans,
+                work,
+                bytes_,
+                depths,
+                skips,
+                tokens,
+                node,
+                stop,
+                bases,
+                out,
+            )
+            if code < 0:
+                return code
+        node = stop
+    # rows after 1, 2, ... characters of the run, as far as they are needed
+    chain = int(work[W_CHAIN])
+    work[chain] = row
+    known = 0
+    probe = 0
+    while not in_run(probe, loops, 0) and probe < 127:
+        probe += 1
+    probe = int(auto[class_of + probe])
+    for byte in range(256):
+        first = int(exits_at[byte])
+        stop = int(exits_at[byte + 1])
+        if first == stop:
+            continue
+        cls = int(auto[class_of + byte])
+        settled = settle(auto, pool, table, count, trans, work, around, cls, bases)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return failure(count)
+        endless = int(trans[settled * stride + 1 + cls])
+        if endless < 0:
+            continue
+        for e in range(first, stop):
+            node = int(exits[3 * e])
+            characters = int(exits[3 * e + 1])
+            if characters > most or not in_run(int(exits[3 * e + 2]), loops, beyond):
+                continue
+            following = endless
+            if most != ENDLESS:
+                while known < characters:
+                    work[chain + known + 1] = next_row(
+                        auto, pool, table, count, trans, work, int(work[chain + known]), probe
+                    )
+                    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                        return failure(count)
+                    known += 1
+                settled = int(work[chain + characters])
+                settled = settle(auto, pool, table, count, trans, work, settled, cls, bases)
+                if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                    return failure(count)
+                following = int(trans[settled * stride + 1 + cls])
+                if following < 0:
+                    continue
+            code = walk_under(
+                auto,
+                pool,
+                table,
+                count,
+                trans,
+                work,
+                bytes_,
+                depths,
+                skips,
+                tokens,
+                node,
+                following,
+                bases,
+                out,
+            )
+            if code < 0:
+                return code
+    # exits within a character, or after more characters than are counted: follow their bytes
+    for e in range(odd.size // 2):
+        node = int(odd[2 * e])
+        start = int(offsets[odd[2 * e + 1]])
+        if not in_run(int(blob[start]), loops, beyond):
+            continue
+        following = row
+        for i in range(int(depths[node]) + 1):
+            cls = int(auto[class_of + blob[start + i]])
+            following = settle(auto, pool, table, count, trans, work, following, cls, bases)
+            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                return failure(count)
+            following = int(trans[following * stride + 1 + cls])
+            if following < 0:
+                break
+        if following >= 0:
+            code = walk_under(
+                auto,
+                pool,
+                table,
+                count,
+                trans,
+                work,
+                bytes_,
+                depths,
+                skips,
+                tokens,
+                node,
+                following,
+                bases,
+                out,
+            )
+            if code < 0:
+                return code
     return 0
 
 
@@ -1314,27 +1538,33 @@ def advance(auto, pool, table, count, trans, work, data, start, stop, shape, bas
 
 
 @jit
-def slice_trie(bytes_, depths, skips, tokens, loops, utf8, states, lengths, keep):
-    """Part a trie for a slice: tokens that stay inside its characters, and the nodes of all others.
+def slice_trie(bytes_, depths, skips, tokens, loops, utf8, most, states, lengths, exits, odd):
+    """Part a trie for a slice: the tokens that stay inside its characters, and where others leave.
 
     ``loops`` holds the single bytes as eight words; with ``utf8`` every character beyond ASCII belongs
     too. ``states`` is scratch (3 * depths). ``lengths`` gets, per node that ends a token inside, the
-    number of characters begun (one cut off by the token's end counts), -1 for all other nodes;
-    ``keep`` a flag a node to set. States: 0 between characters, else 64 * (bytes missing after the
-    next) + kind of the next byte, -1 outside.
+    number of characters begun (one cut off by the token's end counts), -1 for all other nodes. ``exits``
+    gets (node, characters before it, first byte) for each first node outside that follows a whole
+    character; ``odd`` gets (node, a token below it) for those within a character or after ``most``
+    characters. Nodes of depth 0 are no exits. Returns both numbers. States: 0 between characters, else
+    64 * (bytes missing after the next) + kind of the next byte.
     """
     n = bytes_.size
     part = states.size // 3
     states[0] = 0
-    states[2 * part] = 0
-    for i in range(n):
+    states[part] = 0
+    n_exits = 0
+    n_odd = 0
+    i = 0
+    while i < n:
         depth = int(depths[i])
         byte = int(bytes_[i])
         state = int(states[depth])
-        begun = int(states[2 * part + depth])
+        begun = int(states[part + depth])
+        if depth == 0:
+            states[2 * part] = byte
         after = -1
         if state == 0:
-            begun += 1
             if (loops[byte >> 5] >> (byte & 31)) & 1:
                 after = 0
             elif utf8 and 0xC2 <= byte <= 0xF4:
@@ -1349,25 +1579,37 @@ def slice_trie(bytes_, depths, skips, tokens, loops, utf8, states, lengths, keep
                 elif byte == 0xF4:
                     kind = 5
                 after = 64 * left + kind
-        elif state > 0:
+            if after >= 0:
+                begun += 1
+        else:
             kind = state & 63
             low = 0xA0 if kind == 2 else 0x90 if kind == 4 else 0x80
             high = 0x9F if kind == 3 else 0x8F if kind == 5 else 0xBF
             if low <= byte <= high:
                 left = state >> 6
                 after = 0 if left == 0 else 64 * (left - 1) + 1
+        if after < 0 or begun > most:
+            if depth > 0:
+                if state == 0 and begun <= most:
+                    exits[3 * n_exits] = i
+                    exits[3 * n_exits + 1] = begun
+                    exits[3 * n_exits + 2] = states[2 * part]
+                    n_exits += 1
+                else:
+                    leaf = i
+                    while tokens[leaf] < 0:
+                        leaf += 1
+                    odd[2 * n_odd] = i
+                    odd[2 * n_odd + 1] = tokens[leaf]
+                    n_odd += 1
+            i = int(skips[i])
+            continue
         states[depth + 1] = after
-        states[2 * part + depth + 1] = begun
-        states[part + depth] = i
+        states[part + depth + 1] = begun
         if tokens[i] >= 0:
-            if after >= 0:
-                lengths[i] = begun
-            else:
-                for d in range(depth, -1, -1):
-                    node = states[part + d]
-                    if keep[node]:
-                        break
-                    keep[node] = True
+            lengths[i] = begun
+        i += 1
+    return n_exits, n_odd
 
 
 @jit
@@ -1381,8 +1623,26 @@ def rows_by_length(tokens, lengths, words, width):
 
 
 @jit
+def hash_words(words):
+    """63-bit hash of a mask."""
+    h = 0
+    g = 1
+    for i in range(words.size):
+        h = ((h ^ int(words[i])) * 0x2545F491) & 0x7FFFFFFFFFFFFFFF
+        h = h ^ (h >> 29)
+        h = h & 0xFFFFFFFF
+        g = (g * 0x1F123BB5 + h) & 0x7FFFFFFFFFFF
+        g = g & 0xFFFFFFFF
+    return (h << 31) ^ g
+
+
+@jit
 def pack_row(words, rows, at, limit):
-    """Append a mask to the row store, as token ids when that is shorter; returns its end or FULL."""
+    """Append a mask to the row store; returns its end or FULL.
+
+    It is stored as token ids when they are an eighth of the words or fewer: setting a bit costs several
+    times what copying a word does.
+    """
     n = words.size
     bits = 0
     for i in range(n):
@@ -1390,12 +1650,12 @@ def pack_row(words, rows, at, limit):
         while word:
             word &= word - 1
             bits += 1
-        if bits >= n:
+        if 8 * bits > n:
             break
-    size = n if bits >= n else bits
+    size = n if 8 * bits > n else bits
     if at + size > limit:
         return FULL
-    if bits >= n:
+    if 8 * bits > n:
         for i in range(n):
             rows[at + i] = words[i]
         return at + n
@@ -1407,6 +1667,31 @@ def pack_row(words, rows, at, limit):
                     rows[at] = 32 * i + bit
                     at += 1
     return at
+
+
+@jit
+def is_row(rows_at, rows, row, words):
+    """Whether a stored mask has these words."""
+    start = rows_at[row]
+    n = rows_at[row + 1] - start
+    if n == words.size:
+        for i in range(n):
+            if rows[start + i] != words[i]:
+                return False
+        return True
+    bits = 0
+    for i in range(words.size):
+        word = int(words[i]) & 0xFFFFFFFF
+        while word:
+            word &= word - 1
+            bits += 1
+        if bits > n:
+            return False
+    for i in range(start, start + n):
+        token = rows[i]
+        if (int(words[token >> 5]) >> (token & 31)) & 1 == 0:
+            return False
+    return bits == n
 
 
 @jit

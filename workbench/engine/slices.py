@@ -1,8 +1,9 @@
-"""Slices: for a set of characters, the tokens made of them alone, and the trie of all other tokens.
+"""Slices: for a set of characters, the tokens made of them alone, and where all others leave it.
 
-A state that each character of the set leads back to itself allows those tokens without a walk; only
-the rest of the trie has to be walked. Slices depend on the vocabulary alone and are shared by all its
-engines; those of a grammar's own loops are added when they are first met.
+A state that each character of the set leads back to itself allows the tokens inside without a walk; of
+the rest of the trie only what lies below an exit has to be walked, and only if the exit's byte may come.
+Slices depend on the vocabulary alone and are shared by all its engines; they are made when a grammar's
+own loop is first met.
 """
 
 from __future__ import annotations
@@ -14,55 +15,58 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.engine import kernels
-from workbench.vocabulary import Vocabulary
+from workbench.vocabulary import Trie, Vocabulary
 
 __all__ = ["Slice", "Slices", "slices_of"]
 
 #: a loop over fewer single bytes than this is walked in full
 _LEAST_BYTES = 8
 _MOST_SLICES = 64
-_MOST_ROWS = 512
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slice:
-    """``loops``: bit set of single bytes; ``utf8``: every character beyond ASCII belongs too."""
+    """``loops``: single bytes, as eight words; ``utf8``: all characters beyond ASCII belong too."""
 
-    loops: int
+    loops: NDArray[np.uint32]
     utf8: bool
     #: masks of the tokens inside with at most 0, 1, 2, ... characters
     rows: NDArray[np.uint32]
     n_inside: int
-    byte: NDArray[np.uint8]
-    depth: NDArray[np.uint16]
-    skip: NDArray[np.int32]
-    token: NDArray[np.int32]
+    #: per trie node: characters of the token inside that ends there, else -1
+    lengths: NDArray[np.int32]
+    #: (node, characters before it, first byte) by the exit's byte
+    exits: NDArray[np.int32]
+    exits_at: NDArray[np.int32]
+    #: (node, a token below it) of exits within a character
+    odd: NDArray[np.int32]
 
 
 class Slices:
-    """The slices of one vocabulary; the first is the empty one, with the whole trie."""
+    """The slices of one vocabulary."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         trie = vocabulary.trie
         self._lock = Lock()
         self._depths = vocabulary.max_token_bytes + 2
-        words = np.zeros((1, (vocabulary.width + 31) // 32), dtype=np.uint32)
-        self.whole = Slice(
-            0,
-            False,
-            words,
-            0,
+        self.words = (vocabulary.width + 31) // 32
+        # copies: the kernels take writable arrays only
+        self.trie = Trie(
             trie.byte.copy(),
             trie.depth.copy(),
             trie.skip.copy(),
             trie.token.copy(),
+            trie.duplicates,
         )
         self._made: dict[tuple[int, bool], Slice] = {}
 
-    def best(self, loops: int, utf8: bool) -> Slice:
-        """The slice that saves most for a state with these loops; made when there is none that fits."""
+    def best(self, loops: int, utf8: bool) -> Slice | None:
+        """The slice that saves most for a run of these characters; made when there is none.
+
+        ``loops`` is a set of single bytes, as bits. None when the run is too small to gain by one.
+        """
         if loops.bit_count() < _LEAST_BYTES:
-            return self.whole
+            return None
         exact = self._made.get((loops, utf8))
         if exact is not None:
             return exact
@@ -70,53 +74,50 @@ class Slices:
             if len(self._made) < _MOST_SLICES:
                 return self._made.setdefault((loops, utf8), self._make(loops, utf8))
         fitting = [
-            one for one in self._made.values() if one.loops & ~loops == 0 and (utf8 or not one.utf8)
+            one
+            for (bytes_, wide), one in self._made.items()
+            if bytes_ & ~loops == 0 and (utf8 or not wide)
         ]
-        return max(fitting, key=lambda one: one.n_inside, default=self.whole)
+        return max(fitting, key=lambda one: one.n_inside, default=None)
 
     def _make(self, loops: int, utf8: bool) -> Slice:
-        whole = self.whole
-        n = len(whole.byte)
+        trie = self.trie
+        n = len(trie)
         lengths = np.full(n, -1, dtype=np.int32)
-        keep = np.zeros(n, dtype=np.bool_)
         bits = np.array([loops >> 32 * i & 0xFFFFFFFF for i in range(8)], dtype=np.uint32)
         states = np.zeros(3 * self._depths, dtype=np.int64)
-        kernels.slice_trie(
-            whole.byte, whole.depth, whole.skip, whole.token, bits, utf8, states, lengths, keep
+        exits = np.empty(3 * n, dtype=np.int32)
+        odd = np.empty(2 * n, dtype=np.int32)
+        n_exits, n_odd = kernels.slice_trie(
+            trie.byte,
+            trie.depth,
+            trie.skip,
+            trie.token,
+            bits,
+            utf8,
+            kernels.MOST_CHARACTERS,
+            states,
+            lengths,
+            exits,
+            odd,
         )
-        width = whole.rows.shape[1]
-        rows = np.zeros((min(int(lengths.max(initial=0)), _MOST_ROWS) + 1, width), dtype=np.uint32)
-        long = lengths >= len(rows)
-        # tokens of more characters than there are rows for are walked like those outside
-        for node in np.flatnonzero(long):
-            self._keep_path(int(node), keep)
-        lengths[long] = -1
-        kernels.rows_by_length(whole.token, lengths, rows.reshape(-1), width)
-        # the nodes that are kept move up; a skip goes to the first kept node from its target on
-        place = np.zeros(n + 1, dtype=np.int32)
-        np.cumsum(keep, out=place[1:])
-        token = np.where(lengths >= 0, np.int32(-1), whole.token)
+        rows = np.zeros((int(lengths.max(initial=0)) + 1, self.words), dtype=np.uint32)
+        kernels.rows_by_length(trie.token, lengths, rows.reshape(-1), self.words)
+        found = exits[: 3 * n_exits].reshape(-1, 3)
+        byte = trie.byte[found[:, 0]]
+        order = np.argsort(byte, kind="stable")
+        starts = np.zeros(257, dtype=np.int32)
+        np.cumsum(np.bincount(byte, minlength=256), out=starts[1:])
         return Slice(
-            loops,
+            bits,
             utf8,
             rows,
             int(np.count_nonzero(lengths >= 0)),
-            whole.byte[keep],
-            whole.depth[keep],
-            place[whole.skip[keep]],
-            token[keep],
+            lengths,
+            np.ascontiguousarray(found[order]).reshape(-1),
+            starts,
+            odd[: 2 * n_odd].copy(),
         )
-
-    def _keep_path(self, node: int, keep: NDArray[np.bool_]) -> None:
-        depth = int(self.whole.depth[node])
-        while True:
-            keep[node] = True
-            if depth == 0:
-                return
-            node -= 1
-            while int(self.whole.depth[node]) >= depth:
-                node -= 1
-            depth -= 1
 
 
 _slices: dict[str, Slices] = {}
