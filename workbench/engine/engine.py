@@ -312,8 +312,13 @@ class Engine:
                 continue
             row, accepting = int(code) >> 1, bool(code & 1)
             arrays = (self.auto, self.pool, self.table, self.count, self.trans, self.work)
-            run = int(k.run_of(*arrays, row, self._found, self._loops, self._around_loops))
-            if not self._settled():
+            run = int(k.run_of(*arrays, row, bases, self._found, self._loops, self._around_loops))
+            code = k.failure(self.count)
+            if code == k.TANGLED:
+                self._untangle(shape)
+                continue
+            if code < 0:
+                self._check(int(code))
                 continue
             part = None
             if run:

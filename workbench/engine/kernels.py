@@ -148,8 +148,8 @@ AUTO_SLOTS = 24
 # header slots of ``work`` (int32): offsets of scratch arrays
 W_STATE, W_SET, W_MARK, W_STACK, W_QUEUED, R_STATE, R_SET, R_MARK = 0, 1, 2, 3, 4, 5, 6, 7
 W_ASKED, W_DEPTH, W_BUFFER, W_BUFFER_SIZE, W_PATH = 8, 9, 10, 11, 12
-W_TREE, W_TREE_SIZE, W_CHAIN = 13, 14, 15
-WORK_SLOTS = 16
+W_TREE, W_TREE_SIZE, W_CHAIN, W_FOLLOW = 13, 14, 15, 16
+WORK_SLOTS = 20
 MAX_ASKED = 512
 #: a walk that asks more is done on the stacks themselves
 MOST_QUESTIONS = 48
@@ -1071,6 +1071,23 @@ def settle(auto, pool, table, count, trans, work, row, cls, bases):
 
 
 @jit
+def refine(auto, pool, table, count, trans, work, row, bases):
+    """Answer all that a row's first bytes ask: the refined row. Check the flags after it."""
+    stride = int(auto[STRIDE])
+    cls = 0
+    while cls < auto[N_CLASSES]:
+        if trans[row * stride + 1 + cls] > UNKNOWN:
+            cls += 1
+            continue
+        refined = settle(auto, pool, table, count, trans, work, row, cls, bases)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return row
+        cls = 0 if refined != row else cls + 1
+        row = refined
+    return row
+
+
+@jit
 def begin_walk(auto, pool, table, count, trans, work, shape, bases):
     """Prepare a mask walk: the row to start from, with all that its first bytes ask answered.
 
@@ -1084,13 +1101,9 @@ def begin_walk(auto, pool, table, count, trans, work, shape, bases):
         row = plain_row(auto, pool, table, count, trans, work, shape)
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
         return failure(count)
-    cls = 0
-    while cls < auto[N_CLASSES]:
-        refined = settle(auto, pool, table, count, trans, work, row, cls, bases)
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return failure(count)
-        cls = 0 if refined != row else cls + 1
-        row = refined
+    row = refine(auto, pool, table, count, trans, work, row, bases)
+    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+        return failure(count)
     ending = row
     while True:
         yes = row_accepts(auto, pool, table, count, trans, work, ending)
@@ -1105,42 +1118,60 @@ def begin_walk(auto, pool, table, count, trans, work, shape, bases):
 
 
 @jit
-def cross(auto, pool, table, count, trans, work, row, home, left, low, high):
-    """Whether from a row all ``left`` continuation bytes, the first in low..high, lead to ``home``."""
-    for first in range(low, high + 1):
-        cls = int(auto[auto[CLASS_OF] + first])
-        if first > low and cls == auto[auto[CLASS_OF] + first - 1]:
+def cross(auto, pool, table, count, trans, work, row, home, back, left, low, high):
+    """Whether from a row all ``left`` continuation bytes, the first in low..high, lead home."""
+    class_of = int(auto[CLASS_OF])
+    stride = int(auto[STRIDE])
+    previous = -1
+    for byte in range(low, high + 1):
+        cls = int(auto[class_of + byte])
+        if cls == previous:
             continue
-        one = next_row(auto, pool, table, count, trans, work, row, cls)
+        previous = cls
+        target = int(trans[row * stride + 1 + cls])
+        if target == UNKNOWN:
+            target = next_row(auto, pool, table, count, trans, work, row, cls)
         if left == 1:
-            if one != home:
+            if target != home and target != back:
                 return False
             continue
-        if one < 0:
+        if target < 0:
             return False
-        for second in range(0x80, 0xC0):
-            cls = int(auto[auto[CLASS_OF] + second])
-            if second > 0x80 and cls == auto[auto[CLASS_OF] + second - 1]:
+        second = -1
+        for byte2 in range(0x80, 0xC0):
+            cls2 = int(auto[class_of + byte2])
+            if cls2 == second:
                 continue
-            two = next_row(auto, pool, table, count, trans, work, one, cls)
+            second = cls2
+            target2 = int(trans[target * stride + 1 + cls2])
+            if target2 == UNKNOWN:
+                target2 = next_row(auto, pool, table, count, trans, work, target, cls2)
             if left == 2:
-                if two != home:
+                if target2 != home and target2 != back:
                     return False
                 continue
-            if two < 0:
+            if target2 < 0:
                 return False
-            for third in range(0x80, 0xC0):
-                cls = int(auto[auto[CLASS_OF] + third])
-                if third > 0x80 and cls == auto[auto[CLASS_OF] + third - 1]:
+            third = -1
+            for byte3 in range(0x80, 0xC0):
+                cls3 = int(auto[class_of + byte3])
+                if cls3 == third:
                     continue
-                if next_row(auto, pool, table, count, trans, work, two, cls) != home:
+                third = cls3
+                target3 = int(trans[target2 * stride + 1 + cls3])
+                if target3 == UNKNOWN:
+                    target3 = next_row(auto, pool, table, count, trans, work, target2, cls3)
+                if target3 != home and target3 != back:
                     return False
     return True
 
 
 @jit
-def wide(auto, pool, table, count, trans, work, row, home):
-    """Whether every character beyond ASCII, spelled in UTF-8, leads from a row to ``home``."""
+def wide(auto, pool, table, count, trans, work, row, home, back):
+    """Whether every character beyond ASCII, spelled in UTF-8, leads from a row home (or ``back``)."""
+    class_of = int(auto[CLASS_OF])
+    stride = int(auto[STRIDE])
+    before = -1
     for lead in range(0xC2, 0xF5):
         left = 1 if lead < 0xE0 else 2 if lead < 0xF0 else 3
         low = 0x80
@@ -1153,12 +1184,18 @@ def wide(auto, pool, table, count, trans, work, row, home):
             low = 0x90
         elif lead == 0xF4:
             high = 0x8F
-        first = next_row(
-            auto, pool, table, count, trans, work, row, int(auto[auto[CLASS_OF] + lead])
-        )
-        if first < 0 or not cross(
-            auto, pool, table, count, trans, work, first, home, left, low, high
-        ):
+        cls = int(auto[class_of + lead])
+        # neighbours of one class behave alike; those with bounds of their own are looked at anyway
+        alike = cls == before and low == 0x80 and high == 0xBF
+        before = -1 if low != 0x80 or high != 0xBF or lead in (0xDF, 0xEF) else cls
+        if alike:
+            continue
+        first = int(trans[row * stride + 1 + cls])
+        if first == UNKNOWN:
+            first = next_row(auto, pool, table, count, trans, work, row, cls)
+        if first < 0:
+            return False
+        if not cross(auto, pool, table, count, trans, work, first, home, back, left, low, high):
             return False
     return True
 
@@ -1202,28 +1239,29 @@ def far_row(auto, pool, table, count, trans, work, row):
 
 
 @jit
-def run_of(auto, pool, table, count, trans, work, row, found, loops, around_loops):
+def run_of(auto, pool, table, count, trans, work, row, bases, found, loops, around_loops):
     """The characters that a row can take one after the other, and how many of them.
 
     All of them lead from the row to one row, ``home``, and from ``around`` back to it, where ``around`` is
-    home itself or, when home stands on top of a count near its bounds, the same far from them. In
-    the last iteration of such a count none of them may come (they could by leaving it and beginning it
-    anew). ``found`` gets home, around and the most characters (ENDLESS: no bound within a token);
-    ``around_loops`` the single bytes of ``around``, ``loops`` those that also lead from the row to home, as
-    eight words each. Returns 0 when there is no such run, 1 when there is, 2 when every character
-    beyond ASCII belongs to it too.
+    home with all that it asks answered or, when home stands on top of a count near its bounds, the
+    same far from them. In the last iteration of such a count none of them may come (they could by leaving
+    it and beginning it anew). ``found`` gets home, around and the most characters (ENDLESS: no bound
+    within a token); ``around_loops`` the single bytes of ``around``, ``loops`` those that also lead from the
+    row to home, as eight words each. Returns 0 when there is no such run, 1 when there is, 2 when every
+    character beyond ASCII belongs to it too. The row must be refined.
     """
     class_of = int(auto[CLASS_OF])
+    stride = int(auto[STRIDE])
     home = -1
     size = 0
     for probe in (0x65, 0x30, 0x41, 0x20):
-        target = next_row(auto, pool, table, count, trans, work, row, int(auto[class_of + probe]))
+        target = int(trans[row * stride + 1 + auto[class_of + probe]])
         if target < 0 or target == home:
             continue
         n = 0
         for byte in range(128):
-            cls = int(auto[class_of + byte])
-            n += next_row(auto, pool, table, count, trans, work, row, cls) == target
+            if trans[row * stride + 1 + auto[class_of + byte]] == target:
+                n += 1
         if n > size:
             home = target
             size = n
@@ -1241,28 +1279,35 @@ def run_of(auto, pool, table, count, trans, work, row, found, loops, around_loop
             return 0
         if inner >= 0:
             around = inner
-            last = final
             most = 1 + left
+            last = refine(auto, pool, table, count, trans, work, final, bases)
+            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                return 0
+        around = refine(auto, pool, table, count, trans, work, around, bases)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return 0
     found[0] = home
     found[1] = around
     found[2] = most
+    # an unrefined home and its refinement are the same configuration: both count as coming back
+    back = home if most == ENDLESS else around
     for byte in range(128):
         cls = int(auto[class_of + byte])
-        if next_row(auto, pool, table, count, trans, work, around, cls) != around:
+        target = int(trans[around * stride + 1 + cls])
+        if target != around and target != back:
             continue
         around_loops[byte >> 5] |= 1 << (byte & 31)
-        if last >= 0 and next_row(auto, pool, table, count, trans, work, last, cls) != DEAD:
+        if last >= 0 and trans[last * stride + 1 + cls] != DEAD:
             return 0
-        if next_row(auto, pool, table, count, trans, work, row, cls) == home:
+        if trans[row * stride + 1 + cls] == home:
             loops[byte >> 5] |= 1 << (byte & 31)
-    if not wide(auto, pool, table, count, trans, work, around, around):
+    if not wide(auto, pool, table, count, trans, work, around, around, back):
         return 1
     if last >= 0:
         for lead in range(0xC2, 0xF5):
-            cls = int(auto[class_of + lead])
-            if next_row(auto, pool, table, count, trans, work, last, cls) != DEAD:
+            if trans[last * stride + 1 + auto[class_of + lead]] != DEAD:
                 return 0
-    return 2 if wide(auto, pool, table, count, trans, work, row, home) else 1
+    return 2 if wide(auto, pool, table, count, trans, work, row, home, around) else 1
 
 
 @jit
@@ -1304,33 +1349,74 @@ def walk(
 
 
 @jit
-def walk_under(
-    auto, pool, table, count, trans, work, bytes_, depths, skips, tokens, node, row, bases, out
+def walk_exits(
+    auto,
+    pool,
+    table,
+    count,
+    trans,
+    work,
+    bytes_,
+    depths,
+    skips,
+    tokens,
+    exits,
+    first,
+    stop,
+    loops,
+    beyond,
+    bases,
+    out,
 ):
-    """:func:`walk` a node, known to lead to a row, and what is below it."""
-    token = int(tokens[node])
-    if token >= 0:
-        out[token >> 5] |= 1 << (token & 31)
-    stop = int(skips[node])
-    if node + 1 == stop:
-        return 0
-    work[work[W_DEPTH] + MAX_ASKED + int(depths[node]) + 1] = row
-    return walk(
-        auto,
-        pool,
-        table,
-        count,
-        trans,
-        work,
-        bytes_,
-        depths,
-        skips,
-        tokens,
-        node + 1,
-        stop,
-        bases,
-        out,
-    )
+    """:func:`walk` what lies below some exits of a slice, all with the same byte.
+
+    W_FOLLOW holds the row (or DEAD) behind that byte after 0, 1, 2, ... characters.
+    """
+    stride = int(auto[STRIDE])
+    class_of = int(auto[CLASS_OF])
+    rows = int(work[W_DEPTH]) + MAX_ASKED
+    follow = int(work[W_FOLLOW])
+    visited = 0
+    for e in range(first, stop):
+        following = int(work[follow + exits[3 * e + 1]])
+        if following < 0:
+            continue
+        byte = int(exits[3 * e + 2])
+        if byte < 128:
+            if (loops[byte >> 5] >> (byte & 31)) & 1 == 0:
+                continue
+        elif beyond == 0 or byte < 0xC2 or byte > 0xF4:
+            continue
+        i = int(exits[3 * e])
+        token = int(tokens[i])
+        if token >= 0:
+            out[token >> 5] |= 1 << (token & 31)
+        end = int(skips[i])
+        work[rows + int(depths[i]) + 1] = following
+        i += 1
+        # as in walk(): a call for each of thousands of exits would cost more than the walk
+        while i < end:
+            visited += 1
+            depth = rows + int(depths[i])
+            current = int(work[depth])
+            cls = int(auto[class_of + bytes_[i]])
+            following = int(trans[current * stride + 1 + cls])
+            if following <= UNKNOWN:
+                current = settle(auto, pool, table, count, trans, work, current, cls, bases)
+                if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                    return failure(count)
+                work[depth] = current
+                following = int(trans[current * stride + 1 + cls])
+            if following < 0:
+                i = int(skips[i])
+                continue
+            token = int(tokens[i])
+            if token >= 0:
+                out[token >> 5] |= 1 << (token & 31)
+            work[depth + 1] = following
+            i += 1
+    count[WALKED] += visited + stop - first
+    return 0
 
 
 @jit
@@ -1408,65 +1494,68 @@ def walk_run(
             if code < 0:
                 return code
         node = stop
-    # rows after 1, 2, ... characters of the run, as far as they are needed
+    # rows after 1, 2, ... characters of the run, as far as they are told apart
     chain = int(work[W_CHAIN])
-    work[chain] = row
+    follow = int(work[W_FOLLOW])
     known = 0
     probe = 0
-    while not in_run(probe, loops, 0) and probe < 127:
-        probe += 1
-    probe = int(auto[class_of + probe])
+    if most != ENDLESS:
+        while not in_run(probe, loops, 0) and probe < 127:
+            probe += 1
+        probe = int(auto[class_of + probe])
+        row_then = row
+        while known < most and known < MOST_CHARACTERS and row_then >= 0:
+            work[chain + known] = row_then
+            row_then = next_row(auto, pool, table, count, trans, work, row_then, probe)
+            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                return failure(count)
+            known += 1
+        if row_then >= 0:
+            work[chain + known] = row_then
+            known += 1
     for byte in range(256):
         first = int(exits_at[byte])
         stop = int(exits_at[byte + 1])
         if first == stop:
             continue
         cls = int(auto[class_of + byte])
-        settled = settle(auto, pool, table, count, trans, work, around, cls, bases)
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return failure(count)
-        endless = int(trans[settled * stride + 1 + cls])
+        endless = int(trans[around * stride + 1 + cls])
         if endless < 0:
             continue
-        for e in range(first, stop):
-            node = int(exits[3 * e])
-            characters = int(exits[3 * e + 1])
-            if characters > most or not in_run(int(exits[3 * e + 2]), loops, beyond):
-                continue
-            following = endless
-            if most != ENDLESS:
-                while known < characters:
-                    work[chain + known + 1] = next_row(
-                        auto, pool, table, count, trans, work, int(work[chain + known]), probe
-                    )
-                    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                        return failure(count)
-                    known += 1
-                settled = int(work[chain + characters])
-                settled = settle(auto, pool, table, count, trans, work, settled, cls, bases)
+        if most == ENDLESS:
+            for k in range(MOST_CHARACTERS + 1):
+                work[follow + k] = endless
+        else:
+            for k in range(MOST_CHARACTERS + 1):
+                work[follow + k] = DEAD
+            for k in range(1, known):
+                then = settle(
+                    auto, pool, table, count, trans, work, int(work[chain + k]), cls, bases
+                )
                 if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                     return failure(count)
-                following = int(trans[settled * stride + 1 + cls])
-                if following < 0:
-                    continue
-            code = walk_under(
-                auto,
-                pool,
-                table,
-                count,
-                trans,
-                work,
-                bytes_,
-                depths,
-                skips,
-                tokens,
-                node,
-                following,
-                bases,
-                out,
-            )
-            if code < 0:
-                return code
+                work[follow + k] = trans[then * stride + 1 + cls]
+        code = walk_exits(
+            auto,
+            pool,
+            table,
+            count,
+            trans,
+            work,
+            bytes_,
+            depths,
+            skips,
+            tokens,
+            exits,
+            first,
+            stop,
+            loops,
+            beyond,
+            bases,
+            out,
+        )
+        if code < 0:
+            return code
     # exits within a character, or after more characters than are counted: follow their bytes
     for e in range(odd.size // 2):
         node = int(odd[2 * e])
@@ -1474,7 +1563,7 @@ def walk_run(
         if not in_run(int(blob[start]), loops, beyond):
             continue
         following = row
-        for i in range(int(depths[node]) + 1):
+        for i in range(int(depths[node])):
             cls = int(auto[class_of + blob[start + i]])
             following = settle(auto, pool, table, count, trans, work, following, cls, bases)
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
@@ -1482,25 +1571,27 @@ def walk_run(
             following = int(trans[following * stride + 1 + cls])
             if following < 0:
                 break
-        if following >= 0:
-            code = walk_under(
-                auto,
-                pool,
-                table,
-                count,
-                trans,
-                work,
-                bytes_,
-                depths,
-                skips,
-                tokens,
-                node,
-                following,
-                bases,
-                out,
-            )
-            if code < 0:
-                return code
+        if following < 0:
+            continue
+        work[rows + int(depths[node])] = following
+        code = walk(
+            auto,
+            pool,
+            table,
+            count,
+            trans,
+            work,
+            bytes_,
+            depths,
+            skips,
+            tokens,
+            node,
+            int(skips[node]),
+            bases,
+            out,
+        )
+        if code < 0:
+            return code
     return 0
 
 

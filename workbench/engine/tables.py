@@ -168,6 +168,7 @@ def scratch(n_states: int, max_token_bytes: int) -> NDArray[np.int32]:
         k.W_PATH: 3 * k.MAX_ASKED + 3,
         k.W_TREE: _BUFFER,
         k.W_CHAIN: k.MOST_CHARACTERS + 2,
+        k.W_FOLLOW: k.MOST_CHARACTERS + 2,
         k.W_BUFFER: max(_BUFFER, 2 * n_states + 16),
     }
     header = np.zeros(k.WORK_SLOTS, dtype=np.int32)
