@@ -168,6 +168,7 @@ class Census:
         self.deep_steps = 0
         self.deepest = 0
         self.masks = 0
+        self.given_up = 0
 
     def add(self, case: Case, oracle: Oracle) -> None:
         """Count a case after its walks (the oracle knows by then whether it met an ambiguity)."""
@@ -191,7 +192,8 @@ class Census:
         size = f"{median(self.sizes):.0f}" if self.sizes else "none"
         return [
             f"{self.cases} grammars; median language size up to 6 bytes (1,000 prefixes): {size}",
-            f"{self.masks:,} masks compared; {self.steps:,} steps, {self.deep_steps:,} of them "
+            f"{self.masks:,} masks compared, {self.given_up} walks given up as too complex",
+            f"{self.steps:,} steps, {self.deep_steps:,} of them "
             f"beyond stack depth 5, the deepest {self.deepest}",
             *("   ".join(f"{s:<32}" for s in share[i : i + 3]) for i in range(0, len(share), 3)),
         ]

@@ -54,7 +54,7 @@ def test_operators_are_flat(capsys: pytest.CaptureFixture[str]) -> None:
     rows = measured(samples.operators(), operator_text())
     with capsys.disabled():
         print("\nE -> E + E | ( E ) | n\n" + table(rows))
-    for name in ("shapes", "frames", "sets", "masks"):
+    for name in ("shapes", "stack_nodes", "stack_sets", "masks"):
         assert rows[0][name] == rows[1][name] == rows[2][name], name
 
 
@@ -139,5 +139,7 @@ def test_long_lists_are_flat() -> None:
         for byte in item:
             mask_of(matcher)
             assert matcher.accept(byte)
-        counts.append({k: matcher.stats()[k] for k in ("shapes", "frames", "sets", "masks")})
+        counts.append(
+            {k: matcher.stats()[k] for k in ("shapes", "stack_nodes", "stack_sets", "masks")}
+        )
     assert counts[2] == counts[-1]

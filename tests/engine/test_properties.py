@@ -15,6 +15,7 @@ import workbench as wb
 from tests.engine.census import CENSUS
 from tests.engine.grammars import Case, cases
 from tests.engine.walks import Walk
+from tests.oracle import Oracle
 
 STEPS = 14
 MOST_BYTES = 30
@@ -30,13 +31,21 @@ MOST_BYTES = 30
 @given(cases())
 def test_masks_are_those_of_the_oracle(case: Case) -> None:
     oracle = case.oracle()
-    vocabulary = case.vocabulary()
     if oracle.empty_language:
         with pytest.raises(wb.UnsatisfiableGrammar):
-            wb.compile(case.grammar, vocabulary, case.limits())
+            wb.compile(case.grammar, case.vocabulary(), case.limits())
         CENSUS.add(case, oracle)
         return
-    compiled = wb.compile(case.grammar, vocabulary, case.limits())
+    try:
+        compare(case, oracle)
+    except wb.GrammarTooComplex:
+        CENSUS.given_up += 1
+    CENSUS.add(case, oracle)
+
+
+def compare(case: Case, oracle: Oracle) -> None:
+    """Three walks with a fork, a way back and three replays each."""
+    compiled = wb.compile(case.grammar, case.vocabulary(), case.limits())
     rng = Random(case.seed)
     matcher = compiled.matcher()
     for mode in ("any", "deep", "long"):
@@ -44,8 +53,7 @@ def test_masks_are_those_of_the_oracle(case: Case) -> None:
         walk.forward(matcher, STEPS, MOST_BYTES, mode)
         walk.drafts(matcher)
 
-        steps = rng.randint(0, min(5, len(walk.tokens)))
-        walk.back(matcher, steps)
+        walk.back(matcher, rng.randint(0, min(5, len(walk.tokens))))
         branch = matcher.fork()
         other = Walk(case, oracle, rng)
         other.tokens, other.masks = list(walk.tokens), list(walk.masks)
@@ -59,7 +67,11 @@ def test_masks_are_those_of_the_oracle(case: Case) -> None:
         branch.reset()
         other.replay(branch, skip=0.0)
         other.replay(fresh(case).matcher(), skip=0.6)
-    CENSUS.add(case, oracle)
+
+
+def test_hardly_a_walk_was_given_up() -> None:
+    """The budgets are for grammars that explode, not for these."""
+    assert CENSUS.given_up <= CENSUS.cases // 50
 
 
 def fresh(case: Case) -> wb.CompiledGrammar:

@@ -69,7 +69,7 @@ def judged_wrong(
 ) -> list[int]:
     """The ids out of ``tried`` whose bit differs from the oracle's answer."""
     wrong = []
-    for token_id in tried[:most]:
+    for token_id in set(tried[:most]) - set(oracle.eos_ids):
         token = oracle.tokens[token_id]
         right = bool(token) and oracle.alive(prefix + token)
         if (token_id in allowed) != right:

@@ -26,7 +26,11 @@ def packed(ids: Iterable[int], width: int) -> Mask:
 def mask_of(matcher: wb.Matcher) -> Mask:
     """The matcher's mask, filled into a row full of rubbish."""
     row = np.full((matcher.vocabulary.width + 31) // 32, 0x5A5A5A5A, np.int32)
-    matcher.fill_mask(row)
+    try:
+        matcher.fill_mask(row)
+    except wb.GrammarTooComplex:
+        assert (row == 0x5A5A5A5A).all(), "a refused mask was written to"
+        raise
     return row
 
 
