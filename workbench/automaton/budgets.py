@@ -16,6 +16,10 @@ class Budgets:
     #: automaton states; past ``deterministic_states`` new ones are left nondeterministic
     states: int = 4_000_000
     deterministic_states: int = 100_000
+    #: positions looked at while determinising: past the first new states are left nondeterministic,
+    #: the second is the limit
+    deterministic_work: int = 500_000
+    determinisation_work: int = 2_000_000
     #: a repetition whose copies come to at most this many leaves is written out, others are counted
     expansion: int = 40
     #: a rule is copied into its uses when size x uses stays within this

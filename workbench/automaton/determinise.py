@@ -92,6 +92,8 @@ class _Determiniser:
         self.budgets = budgets
         self.initial, self.group = _unroll_left_loops(nfa)
         self.n = len(nfa.empty)
+        #: positions looked at so far
+        self.work = 0
         self.machine = Machine(loops=list(nfa.loops))
         self.tags: list[tuple[int, int]] = [(-1, -1)]
         self.tag_index: dict[tuple[int, int], int] = {}
@@ -104,6 +106,7 @@ class _Determiniser:
                             self.parents.setdefault(callee, []).append((unit, after))
         self._tail: dict[int, bool] = {}
         self._start_nodes: dict[int, list[int]] = {}
+        self._plain: dict[int, tuple[frozenset[int], bool]] = {}
         self.index: dict[tuple[frozenset[int], bool], int] = {}
         self.todo: list[int] = []
         self._nodes: dict[int, frozenset[int]] = {}
@@ -149,6 +152,28 @@ class _Determiniser:
 
     def closure(self, nodes: Iterable[int]) -> tuple[frozenset[int], bool]:
         """Nodes that matter (with edges, or ends) reached without consuming; and whether one is final."""
+        width = 2 * self.n
+        kept: set[int] = set()
+        final = False
+        rest = []
+        for node in nodes:
+            if node >= width:
+                rest.append(node)
+                continue
+            known = self._plain.get(node)
+            if known is None:
+                known = self._plain[node] = self._reached([node])
+            kept |= known[0]
+            final = final or known[1]
+        if rest:
+            more, ends = self._reached(rest)
+            kept |= more
+            final = final or ends
+        self._spend(len(kept) >> 4)
+        return frozenset(kept), final
+
+    def _reached(self, nodes: Iterable[int]) -> tuple[frozenset[int], bool]:
+        """One search of :meth:`closure`; those from untagged nodes are remembered."""
         nfa = self.nfa
         seen = set(nodes)
         order = list(seen)
@@ -182,7 +207,15 @@ class _Determiniser:
                 if target not in seen:
                     seen.add(target)
                     order.append(target)
+        self._spend(len(order))
         return frozenset(kept), final
+
+    def _spend(self, work: int) -> None:
+        self.work += work
+        if self.work > self.budgets.determinisation_work:
+            raise GrammarTooComplex(
+                "positions in determinisation", self.budgets.determinisation_work
+            )
 
     def state(self, nodes: Iterable[int], entry_start: bool = False) -> int:
         """Number of the state for a set of nodes; ``entry_start`` makes it not final."""
@@ -204,7 +237,11 @@ class _Determiniser:
 
     def states(self, nodes: set[int]) -> list[int]:
         """One state for the set, or one a node once the deterministic budget is used up."""
-        if len(self.machine.final) < self.budgets.deterministic_states or len(nodes) == 1:
+        affordable = (
+            len(self.machine.final) < self.budgets.deterministic_states
+            and self.work < self.budgets.deterministic_work
+        )
+        if affordable or len(nodes) == 1:
             return [self.state(nodes)]
         return sorted({self.state((node,)) for node in nodes})
 
@@ -249,6 +286,7 @@ class _Determiniser:
         machine = self.machine
         edges: list[tuple[int, int, int]] = []
         for low, high, targets in _split(spans):
+            self._spend(len(targets) >> 2)
             edges.extend((low, high, target) for target in self.states(targets))
         machine.byte[number] = _joined(edges)
         for (callee, loop), targets in sorted(returns.items()):

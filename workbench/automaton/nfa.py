@@ -385,11 +385,14 @@ class _Builder:
             return
         here = self.position(rule, origin)
         nfa.empty[a].append(here)
+        begin = here
         for _ in range(least):
             there = self.position(rule, origin)
             stack.append((item, here, there, rule, origin, None))
-            here = there
-        if most is None:
+            begin, here = here, there
+        if most is None and least:
+            nfa.empty[here].append(begin)
+        elif most is None:
             stack.append((item, here, here, rule, origin, None))
         else:
             for _ in range(most - least):
