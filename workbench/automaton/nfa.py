@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from workbench.automaton.budgets import Budgets
 from workbench.automaton.utf8 import utf8_graph
@@ -124,6 +125,10 @@ def _leaf_size(expr: Expr) -> int:
     if isinstance(expr, Graph):
         return len(expr.edges)
     return 1
+
+
+#: equal neighbours from which on a sequence is counted
+_LONG_RUN = 16
 
 
 class _Sizes:
@@ -320,8 +325,9 @@ class _Builder:
                     self._byte(local[source], low, high, local[target], origin)
             elif isinstance(expr, Seq):
                 here = a
-                for i, item in enumerate(expr.items):
-                    last = i == len(expr.items) - 1
+                items = _runs_joined(expr.items)
+                for i, item in enumerate(items):
+                    last = i == len(items) - 1
                     there = b if last else self.position(rule, origin)
                     stack.append((item, here, there, rule, origin, scope))
                     here = there
@@ -363,6 +369,7 @@ class _Builder:
         self, expr: Repeat, a: int, b: int, rule: int, origin: Origin | None, stack: list[_Task]
     ) -> None:
         nfa = self.nfa
+        expr = _collapsed(expr)
         item, least, most = expr.item, expr.min, expr.max
         if most is not None and least > most:
             return
@@ -434,6 +441,45 @@ class _Builder:
             starts[name] = self.position(callee, origin)
             stack.append((body, starts[name], b, callee, origin, scope))
         nfa.empty[a].append(starts[name])
+
+
+def _collapsed(expr: Repeat) -> Repeat:
+    """Write a repeat of a repeat as one where the counts that it allows have no gaps.
+
+    ``(x{m,n}){p,q}`` allows the counts from k*m to k*n for each k in p..q; they join up when each
+    range begins no later than right after the one before it, for which the first two decide.
+    """
+    while isinstance(expr.item, Repeat):
+        inner = expr.item
+        m, n, p, q = inner.min, inner.max, expr.min, expr.max
+        if (n is not None and n < m) or (q is not None and q < p):
+            break
+        top = None if n is None or q is None else n * q
+        if n == 0 or q == 0:
+            top = 0
+        joined = p == q or (m <= 1 if p == 0 else n is None or n * p + 1 >= m * (p + 1))
+        if not joined:
+            break
+        expr = Repeat(inner.item, m * p, top, origin=expr.origin or inner.origin)
+    return expr
+
+
+def _identity(item: Expr) -> object:
+    return item.name if isinstance(item, Ref) else id(item)
+
+
+def _runs_joined(items: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Write long runs of one and the same part as a repeat."""
+    if len(items) < _LONG_RUN:
+        return items
+    out: list[Expr] = []
+    for _, group in groupby(items, _identity):
+        run = list(group)
+        if len(run) < _LONG_RUN:
+            out += run
+        else:
+            out.append(Repeat(run[0], len(run), len(run), origin=run[0].origin))
+    return tuple(out)
 
 
 def _byte_ranges(mask: int) -> list[tuple[int, int]]:

@@ -173,7 +173,7 @@ def failure(count):
 @jit
 def intern(pool, table, count, kind, buffer, at, n):
     """Id of the term with these contents; 0 (the null term) when the arena is full."""
-    h = kind * 0x1F123BB5
+    h = int(kind) * 0x1F123BB5
     for i in range(at, at + n):
         h = ((h ^ (int(buffer[i]) & 0xFFFFFFFF)) * 0x2545F491) & 0x7FFFFFFFFFFFFFFF
         h = (h ^ (h >> 29)) & 0xFFFFFFFF
@@ -975,7 +975,7 @@ def unpack_row(rows_at, rows, row, out):
     for i in range(out.size):
         out[i] = 0
     for i in range(start, start + n):
-        token = rows[i]
+        token = int(rows[i])
         out[token >> 5] |= 1 << (token & 31)
 
 
@@ -1328,7 +1328,7 @@ def walk(
         visited += 1
         depth = rows + int(depths[i])
         current = int(work[depth])
-        cls = int(auto[class_of + bytes_[i]])
+        cls = int(auto[class_of + int(bytes_[i])])
         following = int(trans[current * stride + 1 + cls])
         if following <= UNKNOWN:
             current = settle(auto, pool, table, count, trans, work, current, cls, bases)
@@ -1399,7 +1399,7 @@ def walk_exits(
             visited += 1
             depth = rows + int(depths[i])
             current = int(work[depth])
-            cls = int(auto[class_of + bytes_[i]])
+            cls = int(auto[class_of + int(bytes_[i])])
             following = int(trans[current * stride + 1 + cls])
             if following <= UNKNOWN:
                 current = settle(auto, pool, table, count, trans, work, current, cls, bases)
@@ -1473,7 +1473,8 @@ def walk_run(
             if in_run(byte, slice_loops, beyond):
                 for i in range(node, stop):
                     if lengths[i] >= 0:
-                        out[tokens[i] >> 5] &= ~(1 << (tokens[i] & 31)) & 0xFFFFFFFF
+                        token = int(tokens[i])
+                        out[token >> 5] = int(out[token >> 5]) & ~(1 << (token & 31)) & 0xFFFFFFFF
             work[rows] = row
             code = walk(
                 auto,
@@ -1564,7 +1565,7 @@ def walk_run(
             continue
         following = row
         for i in range(int(depths[node])):
-            cls = int(auto[class_of + blob[start + i]])
+            cls = int(auto[class_of + int(blob[start + i])])
             following = settle(auto, pool, table, count, trans, work, following, cls, bases)
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                 return failure(count)
@@ -1600,7 +1601,7 @@ def advance(auto, pool, table, count, trans, work, data, start, stop, shape, bas
     """Feed bytes to a sequence: ``(shape, bases)`` after them, or ``(REFUSED | FULL | COMPLEX, position)``."""
     stride = int(auto[STRIDE])
     for i in range(start, stop):
-        cls = int(auto[auto[CLASS_OF] + data[i]])
+        cls = int(auto[auto[CLASS_OF] + int(data[i])])
         row = int(pool[shape + 1])
         if row < 0:
             row = plain_row(auto, pool, table, count, trans, work, shape)
@@ -1708,7 +1709,8 @@ def rows_by_length(tokens, lengths, words, width):
     """Masks of the tokens inside a slice with at most 0, 1, 2, ... characters, ``width`` words each."""
     for i in range(tokens.size):
         if lengths[i] >= 0:
-            words[int(lengths[i]) * width + (tokens[i] >> 5)] |= 1 << (tokens[i] & 31)
+            token = int(tokens[i])
+            words[int(lengths[i]) * width + (token >> 5)] |= 1 << (token & 31)
     for i in range(width, words.size):
         words[i] |= words[i - width]
 
@@ -1779,7 +1781,7 @@ def is_row(rows_at, rows, row, words):
         if bits > n:
             return False
     for i in range(start, start + n):
-        token = rows[i]
+        token = int(rows[i])
         if (int(words[token >> 5]) >> (token & 31)) & 1 == 0:
             return False
     return bits == n
