@@ -1,6 +1,6 @@
 """Walk through a text and print how many tokens each mask allows. Needs no model.
 
-    python examples/walk_masks.py [tokenizer.json]
+python examples/walk_masks.py [tokenizer.json]
 """
 
 from __future__ import annotations

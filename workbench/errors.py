@@ -131,7 +131,9 @@ class BudgetTooSmall(WorkbenchError):
     def __init__(self, given: int, minimum: int) -> None:
         self.given = given
         self.minimum = minimum
-        super().__init__(f"{given} tokens cannot complete this grammar; it needs at least {minimum}")
+        super().__init__(
+            f"{given} tokens cannot complete this grammar; it needs at least {minimum}"
+        )
 
 
 class VocabularyError(WorkbenchError):
