@@ -330,9 +330,7 @@ def test_large_classes_of_characters() -> None:
 
 def options(count: int) -> Seq:
     """Members k0, k1, ... in this order, each of them optional."""
-    return Seq(
-        tuple(option(Seq((lit(f'"k{i}":'), one_of("01"), lit(",")))) for i in range(count))
-    )
+    return Seq(tuple(option(Seq((lit(f'"k{i}":'), one_of("01"), lit(",")))) for i in range(count)))
 
 
 def test_a_list_of_a_thousand_options() -> None:

@@ -969,8 +969,10 @@ def unpack_row(rows_at, rows, row, out):
     start = rows_at[row]
     n = rows_at[row + 1] - start
     if n == out.size:
-        for i in range(n):
-            out[i] = rows[start + i]
+        # a slice: indices that may be negative would keep the loop from vectorising
+        part = rows[start : start + n]
+        for i in range(out.size):
+            out[i] = part[i]
         return
     for i in range(out.size):
         out[i] = 0
@@ -1768,8 +1770,9 @@ def is_row(rows_at, rows, row, words):
     start = rows_at[row]
     n = rows_at[row + 1] - start
     if n == words.size:
-        for i in range(n):
-            if rows[start + i] != words[i]:
+        part = rows[start : start + n]
+        for i in range(words.size):
+            if part[i] != words[i]:
                 return False
         return True
     bits = 0
@@ -1885,16 +1888,29 @@ if COMPILED:
 
     @jit
     def lookup_at(context, position, out):
-        """:func:`lookup` of a position."""
-        rows = array32(context, 7).view(uint32)
+        """:func:`lookup` of a position; masks that ask nothing are copied without a further call."""
+        pool = array32(context, 1)
+        node = int64(pool[(position >> 32) + 2])
+        if node >= 0:
+            row = int64(pool[node + 2])
+            if row >= 0:
+                rows_at = array64(context, 6)
+                start = rows_at[row]
+                if rows_at[row + 1] - start == out.size:
+                    # a slice: indices that may be negative would keep the loop from vectorising
+                    part = array32(context, 7)[start : start + out.size]
+                    for i in range(out.size):
+                        out[i] = part[i]
+                    array64(context, 3)[HITS] += 1
+                    return 0
         return lookup(
             array32(context, 0),
-            array32(context, 1),
+            pool,
             array32(context, 2),
             array64(context, 3),
             array32(context, 5),
             array64(context, 6),
-            rows,
+            array32(context, 7).view(uint32),
             position >> 32,
             position & 0xFFFFFFFF,
             out,

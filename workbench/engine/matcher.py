@@ -113,7 +113,10 @@ class Matcher:
         ``(batch, words)``; row ``row`` is overwritten. Raises ``GrammarTooComplex`` (the row is left as it
         was) and ``ValueError`` for a mask of another shape or type.
         """
-        out = self._mask_words if bitmask is self._mask and row == 0 else self._target(bitmask, row)
+        if bitmask is self._mask and row == 0 and not self._terminated:
+            self._engine.fill(self._history, self._mask_words)
+            return
+        out = self._target(bitmask, row)
         if self._terminated:
             out[:] = 0
             return
