@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from workbench.frontends.regex import regex
     from workbench.grammar.ir import Grammar, Outcome
     from workbench.models import LoadedModel, load_model
-    from workbench.notebook import step, write_report
+    from workbench.notebook import show_mask, step, write_report
     from workbench.vocabulary import Vocabulary
 
 __version__ = "0.1.0"
@@ -75,6 +75,7 @@ _HOMES = {
     "json_schema": "frontends.json_schema",
     "load_model": "models",
     "regex": "frontends.regex",
+    "show_mask": "notebook",
     "step": "notebook",
     "write_report": "notebook",
 }
@@ -108,6 +109,7 @@ __all__ = [
     "json_schema",
     "load_model",
     "regex",
+    "show_mask",
     "step",
     "write_report",
 ]

@@ -269,6 +269,7 @@ def _demo(arguments: argparse.Namespace) -> int:
             arguments.out,
             vocabulary=model.vocabulary,
             automaton=compiled.automaton,
+            grammar=compiled,
             title="An order, step by step",
         )
     except OSError as error:
