@@ -272,7 +272,7 @@ class Maker:
             texts = [text.encode() for text in TEXT_TOKENS]
             tokens += [t for t in texts + [t[:-1] for t in texts] if set(t) <= set(kept)]
         tokens += [self.one(tokens) for _ in range(self.pick(0, 2))]  # ids with equal bytes
-        tokens += [b"z", b"za", b""][: self.pick(0, 3)]
+        tokens += [b"z", b"z" + bytes(kept[:1]), b""][: self.pick(0, 3)]
         n_special, n_eos = self.pick(0, 2), self.pick(1, 2)
         hidden = [self.one((b"", b"<s>", b"a", bytes(alphabet))) for _ in range(n_special + n_eos)]
         marked = [(t, "") for t in tokens] + [(t, "hidden") for t in hidden]

@@ -25,14 +25,14 @@ from workbench.grammar.ir import (
     Seq,
 )
 
-SECONDS = 30
+SECONDS = 40  # of processor time, on a small machine
 
 
 @pytest.fixture(autouse=True)
 def _in_seconds() -> Iterator[None]:
-    began = time.perf_counter()
+    began = time.process_time()
     yield
-    assert time.perf_counter() - began < SECONDS
+    assert time.process_time() - began < SECONDS
 
 
 def start(rules: dict[str, Expr] | Expr, tokens: list[bytes]) -> wb.Matcher:

@@ -1,0 +1,222 @@
+"""Planted faults, and how many random cases it takes to see each of them.
+
+``NUMBA_DISABLE_JIT=1 python -m tests.engine.mutants CASES`` prints a JSON object: for each mutant the
+number of the case that gave it away, or null. "nothing" is the engine as it is.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import numpy as np
+
+import workbench as wb
+from tests.engine.grammars import Case, seeded_case
+from tests.engine.samples import lit, option, star
+from tests.engine.walks import Mask, choose, ids_of, mask_of
+from workbench.automaton import build, determinise, nfa
+from workbench.engine import engine, history, kernels as k, tables
+from workbench.grammar.ir import Alt, Expr, Grammar, Ref, Seq
+
+Patch = Callable[[Any], Any]
+
+# by its full name: the package has a function of the same name
+compiling = importlib.import_module("workbench.engine.compile")
+
+
+def crafted(**rules: Expr) -> Case:
+    """A case over the letters that faults in the automaton's rarer corners need."""
+    tokens = (b"a", b"b", b"c", b"(", b")", b"+", b"a+", b"a+b", b"</s>")
+    return Case(Grammar(rules, next(iter(rules))), tokens, eos_ids=(8,))
+
+
+#: in front of the random cases: what these seldom have
+CRAFTED = (
+    # an option behind a rule that is called at the end
+    crafted(
+        S=Seq((Ref("N"), option(lit("b")))), N=Alt((Seq((lit("("), Ref("N"), lit(")"))), lit("a")))
+    ),
+    # the two ends of E offer different things
+    crafted(E=Alt((Seq((lit("a"), star(Seq((lit("+"), Ref("E")))))), lit("b")))),
+    # S "x" cannot be spelled, so completing S inside B leads nowhere
+    crafted(
+        S=Alt((Seq((Ref("S"), Ref("B"))), Seq((Ref("B"), lit("b"))), lit("c"))),
+        B=Alt((Seq((Ref("S"), lit("x"))), Seq((lit("("), lit("a"))), lit("a"))),
+    ),
+)
+
+
+def question_dropped(original: Any) -> Any:
+    """The mask cache's key lacks the last question."""
+
+    def store(pool: Any, table: Any, count: Any, *rest: Any) -> None:
+        count[k.N_ASKED] = max(0, count[k.N_ASKED] - 1)
+        original(pool, table, count, *rest)
+
+    return store
+
+
+def shifted(slot: int, by: int) -> Patch:
+    """Every bound of the counted loops is off by so much."""
+
+    def patch(original: Any) -> Any:
+        def pack(automaton: Any, vocabulary: Any) -> Any:
+            packed = original(automaton, vocabulary)
+            at = packed[slot]
+            bounds = packed[at : at + len(automaton.loop_min)]
+            bounds[bounds > 0] += by
+            return packed
+
+        return pack
+
+    return patch
+
+
+def nullable_forgotten(original: Any) -> Any:
+    """The first nullable rule or body is taken for one that is not."""
+
+    def reach_ends(graph: Any, bytes_pass: bool) -> list[bool]:
+        known = original(graph, bytes_pass)
+        if not bytes_pass and True in known:
+            known[known.index(True)] = False
+        return known
+
+    return reach_ends
+
+
+def first_end_only(original: Any) -> Any:
+    """Of several end tokens one is known."""
+
+    def start(self: Any, *args: Any) -> None:
+        original(self, *args)
+        self._eos = self._eos[:1]
+
+    return start
+
+
+def left_call_forgotten(original: Any) -> Any:
+    """One way to go on after a left-recursive rule is lost."""
+
+    def start(self: Any, *args: Any) -> None:
+        original(self, *args)
+        for parents in self.parents.values():
+            parents.pop()
+            break
+
+    return start
+
+
+def constant(value: Any) -> Patch:
+    return lambda original: lambda *args: value
+
+
+MUTANTS: dict[str, tuple[Any, str, Patch]] = {
+    "nothing": (k, "union", lambda original: original),
+    "a question dropped from the cache's key": (k, "store", question_dropped),
+    "counts left out of the questions": (k, "frame_label", constant(0)),
+    "a maximum too high by one": (tables, "pack_automaton", shifted(k.LOOP_MAX, 1)),
+    "a minimum too low by one": (tables, "pack_automaton", shifted(k.LOOP_MIN, -1)),
+    "far from a bound taken for any distance": (tables, "_reach", constant(0)),
+    "one nullable forgotten": (nfa, "_reach_ends", nullable_forgotten),
+    "stacks of equal states not united": (k, "union", lambda _: lambda p, t, c, w, a, b: a),
+    "one of several ends forgotten": (engine.Engine, "__init__", first_end_only),
+    "a left-recursive rule goes on in too few ways": (
+        determinise._Determiniser,
+        "__init__",
+        left_call_forgotten,
+    ),
+    "every call that may be last is a jump": (
+        determinise._Determiniser,
+        "is_tail",
+        lambda _: lambda self, after: any(q in self.nfa.ends for q in self.nfa.closure(after)),
+    ),
+    "dead states kept": (determinise, "_trim", constant(None)),
+    "frames dropped after a look at one end": (
+        determinise,
+        "_ends_of",
+        lambda original: lambda *args: original(*args)[:1],
+    ),
+    "unspellable bytes kept": (
+        compiling,
+        "build_automaton",
+        lambda original: lambda grammar, missing, budgets: original(grammar, frozenset(), budgets),
+    ),
+    "a step too few taken back": (
+        history.History,
+        "pop",
+        lambda original: lambda self, n: original(self, max(1, n - 1)),
+    ),
+}
+
+
+def places(module: Any, name: str) -> list[Any]:
+    """Where a function is looked up: its module and those that imported it by name."""
+    function = getattr(module, name)
+    users = {module, build, determinise, nfa, compiling, engine, tables}
+    return [user for user in users if getattr(user, name, None) is function]
+
+
+def wrong(case: Case) -> bool:
+    """Whether the engine and the oracle differ along a few short walks; errors count too."""
+    oracle = case.oracle()
+    try:
+        matcher = wb.compile(case.grammar, case.vocabulary(), case.limits()).matcher()
+    except wb.UnsatisfiableGrammar:
+        return not oracle.empty_language
+    if oracle.empty_language:
+        return True
+    rng = Random(case.seed)
+    for mode in ("deep", "any", "long", "any", "any"):
+        matcher.reset()
+        prefix, masks = b"", list[Mask]()
+        for _ in range(9):
+            allowed = sorted(oracle.allowed(prefix))
+            masks.append(mask_of(matcher))
+            if ids_of(masks[-1]) != allowed or matcher.is_accepting != oracle.complete(prefix):
+                return True
+            token = choose(rng, oracle, allowed, mode)
+            if token is None or len(prefix) > 24:
+                break
+            if not matcher.accept(token):
+                return True
+            prefix += oracle.tokens[token]
+        back = rng.randint(0, matcher.num_accepted)
+        expected = matcher.num_accepted - back
+        if back:
+            matcher.rollback(back)
+            if not np.array_equal(mask_of(matcher), masks[expected]):
+                return True
+    return False
+
+
+def seen_at(mutant: str, cases: list[Case]) -> int | None:
+    """Number of the first case in which a mutant shows."""
+    module, name, patch = MUTANTS[mutant]
+    users, original = places(module, name), getattr(module, name)
+    for user in users:
+        setattr(user, name, patch(original))
+    try:
+        for number, case in enumerate(cases):
+            try:
+                if wrong(case):
+                    return number
+            except wb.GrammarTooComplex:
+                continue
+            except Exception:
+                if mutant == "nothing":
+                    raise
+                return number
+    finally:
+        for user in users:
+            setattr(user, name, original)
+    return None
+
+
+if __name__ == "__main__":
+    cases = [*CRAFTED, *(seeded_case(seed) for seed in range(int(sys.argv[1])))]
+    print(json.dumps({mutant: seen_at(mutant, cases) for mutant in MUTANTS}))
