@@ -1,9 +1,8 @@
 """A slow, obvious matcher: the independent judge of the engine's masks.
 
 It rewrites a Grammar to plain context-free productions over sets of bytes (repetitions unrolled, so
-keep counts small), drops what can never be finished with the bytes that the tokens have, and
-recognises prefixes with Earley's algorithm: after that trimming a prefix can be completed if and only
-if its last column is not empty. Nothing is shared with the engine.
+keep counts small), drops what can never be finished with the bytes that the tokens have, and runs
+Earley's algorithm: a prefix can then be completed if and only if its last column is not empty.
 """
 
 from __future__ import annotations
