@@ -158,6 +158,25 @@ def test_check_survives_a_schema_of_5_megabytes(tmp_path: Path, shape: str) -> N
         assert len(message(done)) < 1000
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("objects", "closed"), [(2_000, False), (45_000, True)])
+def test_check_survives_a_chain_of_objects(tmp_path: Path, objects: int, closed: bool) -> None:
+    links: dict[str, object] = {
+        f"n{n}": {
+            "type": "object",
+            "properties": {f"v{n}": {"type": "integer"}, f"next{n}": {"$ref": f"#/$defs/n{n + 1}"}},
+            **({"additionalProperties": False} if closed else {}),
+        }
+        for n in range(objects)
+    }
+    links[f"n{objects}"] = {"type": "string"}
+    done = check(tmp_path / "chain.json", json.dumps({"$ref": "#/$defs/n0", "$defs": links}))
+    if done.returncode == 0:
+        assert "shortest text: 2 bytes" in report(done)
+    else:
+        assert len(message(done)) < 1000
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     assert "No such file" in message(run("check", tmp_path / "none.gbnf"))
     assert "No such file" in message(run("bench", "masks", "--tokenizer", tmp_path / "none.json"))

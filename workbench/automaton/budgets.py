@@ -12,9 +12,9 @@ class Budgets:
     """Limits of one compiled grammar; going over one raises ``GrammarTooComplex``."""
 
     #: positions of the grammar before determinisation
-    positions: int = 4_000_000
+    positions: int = 2_000_000
     #: automaton states; past ``deterministic_states`` new ones are left nondeterministic
-    states: int = 4_000_000
+    states: int = 250_000
     deterministic_states: int = 100_000
     #: positions looked at while determinising: past the first new states are left nondeterministic,
     #: the second is the limit

@@ -360,6 +360,26 @@ def _joined(edges: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     )
 
 
+def _seen_through(
+    edges: list[tuple[int, int, int]], same: list[int], own: int
+) -> tuple[tuple[int, int, int], ...]:
+    """Byte edges with united targets (-1: the state itself), neighbouring ranges joined.
+
+    One pass over edges sorted by first byte; where some overlap, equal ones may look different, which
+    only leaves states apart.
+    """
+    out: list[tuple[int, int, int]] = []
+    for low, high, target in edges:
+        target = same[target]
+        if target == own:
+            target = -1
+        if out and out[-1][2] == target and out[-1][1] + 1 == low:
+            out[-1] = (out[-1][0], high, target)
+        else:
+            out.append((low, high, target))
+    return tuple(out)
+
+
 def _merge(machine: Machine) -> Machine:
     """Unite states with equal finality and edges until nothing changes (sound, not always minimal)."""
     n = len(machine.final)
@@ -370,9 +390,9 @@ def _merge(machine: Machine) -> Machine:
         changed = False
         for state in order:
             own = same[state]
-            edges = [(a, b, -1 if same[t] == own else same[t]) for a, b, t in machine.byte[state]]
+            edges = _seen_through(machine.byte[state], same, own)
             calls = {(e, k, -1 if same[r] == own else same[r]) for e, k, r in machine.call[state]}
-            key = (machine.final[state], tuple(_joined(edges)), tuple(sorted(calls)))
+            key = (machine.final[state], edges, tuple(sorted(calls)))
             first = table.setdefault(key, same[state])
             if first != same[state]:
                 changed = True

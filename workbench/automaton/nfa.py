@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import groupby
 
 from workbench.automaton.budgets import Budgets
@@ -482,7 +483,8 @@ def _runs_joined(items: tuple[Expr, ...]) -> tuple[Expr, ...]:
     return tuple(out)
 
 
-def _byte_ranges(mask: int) -> list[tuple[int, int]]:
+@lru_cache(maxsize=4096)
+def _byte_ranges(mask: int) -> tuple[tuple[int, int], ...]:
     ranges: list[tuple[int, int]] = []
     for value in range(256):
         if mask >> value & 1:
@@ -490,7 +492,7 @@ def _byte_ranges(mask: int) -> list[tuple[int, int]]:
                 ranges[-1] = (ranges[-1][0], value)
             else:
                 ranges.append((value, value))
-    return ranges
+    return tuple(ranges)
 
 
 def _reach_ends(nfa: Nfa, bytes_pass: bool) -> list[bool]:
