@@ -171,12 +171,18 @@ def failure(count):
 
 
 @jit
+def mix(h, value):
+    """Take one more value into a hash of a term."""
+    h = ((h ^ (value & 0xFFFFFFFF)) * 0x2545F491) & 0x7FFFFFFFFFFFFFFF
+    return (h ^ (h >> 29)) & 0xFFFFFFFF
+
+
+@jit
 def intern(pool, table, count, kind, buffer, at, n):
     """Id of the term with these contents; 0 (the null term) when the arena is full."""
     h = int(kind) * 0x1F123BB5
     for i in range(at, at + n):
-        h = ((h ^ (int(buffer[i]) & 0xFFFFFFFF)) * 0x2545F491) & 0x7FFFFFFFFFFFFFFF
-        h = (h ^ (h >> 29)) & 0xFFFFFFFF
+        h = mix(h, int(buffer[i]))
     mask = table.size - 1
     slot = (h ^ (h >> 15)) & mask
     head = kind + 32 * n
@@ -217,11 +223,7 @@ def intern(pool, table, count, kind, buffer, at, n):
 @jit
 def find2(pool, table, kind, a, b):
     """Id of an existing term with two contents, or -1; changes nothing."""
-    h = kind * 0x1F123BB5
-    h = ((h ^ (int(a) & 0xFFFFFFFF)) * 0x2545F491) & 0x7FFFFFFFFFFFFFFF
-    h = (h ^ (h >> 29)) & 0xFFFFFFFF
-    h = ((h ^ (int(b) & 0xFFFFFFFF)) * 0x2545F491) & 0x7FFFFFFFFFFFFFFF
-    h = (h ^ (h >> 29)) & 0xFFFFFFFF
+    h = mix(mix(kind * 0x1F123BB5, int(a)), int(b))
     mask = table.size - 1
     slot = (h ^ (h >> 15)) & mask
     head = kind + 64
@@ -246,8 +248,7 @@ def rehash(pool, table, count):
         n = head >> 5
         h = kind * 0x1F123BB5
         for i in range(term + 3, term + 3 + n):
-            h = ((h ^ (int(pool[i]) & 0xFFFFFFFF)) * 0x2545F491) & 0x7FFFFFFFFFFFFFFF
-            h = (h ^ (h >> 29)) & 0xFFFFFFFF
+            h = mix(h, int(pool[i]))
         slot = (h ^ (h >> 15)) & mask
         while table[slot] >= 0:
             slot = (slot + 1) & mask
