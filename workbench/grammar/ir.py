@@ -183,10 +183,13 @@ class Grammar:
     def __post_init__(self) -> None:
         if self.start not in self.rules:
             raise ValueError(f"start rule {self.start!r} is not defined")
+        if not isinstance(self.rules, dict):  # LazyRules: written when they are used
+            return
         for name, expr in self.rules.items():
             for part in walk(expr):
                 if isinstance(part, Ref) and part.name not in self.rules:
                     raise ValueError(f"rule {name!r} uses {part.name!r}, which is not defined")
 
     def __repr__(self) -> str:
-        return f"<Grammar {self.kind}: {len(self.rules)} rules, start {self.start!r}>"
+        known = self.rules if isinstance(self.rules, dict) else getattr(self.rules, "emitted", ())
+        return f"<Grammar {self.kind}: {len(known)} rules, start {self.start!r}>"

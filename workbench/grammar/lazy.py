@@ -1,0 +1,65 @@
+"""Rules that are written when they are first used.
+
+A large schema has thousands of rules of which one text meets a few dozen; a front end hands over a
+:class:`LazyRules` and writes a rule's expression when the engine first reaches it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from threading import RLock
+
+from workbench.grammar.ir import Expr, Ref, walk
+
+__all__ = ["LazyRules"]
+
+
+class LazyRules(Mapping[str, Expr]):
+    """Rules by name, each made by ``emit(name)`` on first use; safe to use from many threads.
+
+    The front end promises what an analysis of all rules would establish for other grammars: every rule
+    has a text that printable ASCII can spell, no rule accepts the empty text, none can reach its own use
+    without consuming a byte, and ``emit`` knows every name that an emitted rule refers to. ``emit``
+    raises ``KeyError`` for other names. Iterating writes every rule that ``start`` leads to.
+    """
+
+    def __init__(self, emit: Callable[[str], Expr], start: str) -> None:
+        self._emit = emit
+        self._start = start
+        self._lock = RLock()
+        self.emitted: dict[str, Expr] = {}
+
+    def __getitem__(self, name: str) -> Expr:
+        found = self.emitted.get(name)
+        if found is None:
+            with self._lock:
+                found = self.emitted.get(name)
+                if found is None:
+                    found = self.emitted[name] = self._emit(name)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        if name in self.emitted:
+            return True
+        try:
+            self[name]  # type: ignore[index]
+        except KeyError:
+            return False
+        return True
+
+    def all(self) -> dict[str, Expr]:
+        """Every rule that the start leads to, in the order in which it leads there."""
+        order = {self._start: self[self._start]}
+        todo = [self._start]
+        for name in todo:
+            for part in walk(order[name]):
+                if isinstance(part, Ref) and part.name not in order:
+                    order[part.name] = self[part.name]
+                    todo.append(part.name)
+        return order
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.all())
+
+    def __len__(self) -> int:
+        return len(self.all())
