@@ -1,4 +1,4 @@
-"""The command line: ``workbench demo | check | bench masks | warm``.
+"""The command line: ``workbench demo | check | bench | warm``.
 
 Commands import what they need when they run. A mistake of the user's ends in one message on standard
 error and exit code 2, Ctrl-C in exit code 130.
@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.diagnostics.bench_commands import add_bench
 from workbench.errors import GrammarSyntaxError, WorkbenchError
 
 if TYPE_CHECKING:
@@ -111,15 +112,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     check.set_defaults(run=_check)
 
-    bench = commands.add_parser("bench", help="measure").add_subparsers(
-        dest="bench", required=True, metavar="WHAT"
-    )
-    masks = bench.add_parser("masks", help="mask times beside XGrammar's and llguidance's")
-    masks.add_argument("--tokenizer", type=Path, required=True, metavar="PATH")
-    masks.add_argument("--repeat", type=_positive, default=5, metavar="N", help="warm passes")
-    masks.add_argument("--compilations", type=_positive, default=3, metavar="N", help="cold passes")
-    masks.add_argument("--json", type=Path, metavar="PATH", help="also write the figures here")
-    masks.set_defaults(run=_bench_masks)
+    add_bench(commands)
 
     warm = commands.add_parser("warm", help="compile the kernels now, for later runs")
     warm.add_argument("--model", action="store_true", help="also fetch and convert the model")
@@ -195,26 +188,6 @@ def _vocabulary(tokenizer: Path | None) -> Vocabulary:
     if tokenizer is not None:
         return Vocabulary.load(tokenizer)
     return Vocabulary.from_bytes([*(bytes([b]) for b in range(256)), b""], eos_ids=(256,))
-
-
-def _bench_masks(arguments: argparse.Namespace) -> int:
-    from workbench.diagnostics.bench_masks import bench_masks
-
-    report = bench_masks(
-        arguments.tokenizer, repeat=arguments.repeat, compilations=arguments.compilations
-    )
-    print(report.table())
-    if arguments.json:
-        text = json.dumps(report.to_json(), ensure_ascii=False, indent=2)
-        _write(arguments.json, text + "\n")
-    return 0
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise WorkbenchError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def _warm(arguments: argparse.Namespace) -> int:

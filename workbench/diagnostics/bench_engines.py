@@ -12,18 +12,32 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import json
+import lzma
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from workbench.diagnostics.bench_cases import Case
+from workbench.errors import VocabularyError
 from workbench.vocabulary import Vocabulary
 
-__all__ = ["ENGINES", "Engine", "Mask", "Session", "Setup", "installed"]
+__all__ = [
+    "ENGINES",
+    "Engine",
+    "Mask",
+    "Session",
+    "Setup",
+    "installed",
+    "llguidance_tokenizer",
+    "read_tokenizer",
+    "version_of",
+    "xgrammar_info",
+]
 
 Mask = npt.NDArray[np.int32]
 
@@ -60,15 +74,73 @@ class Engine:
     @property
     def version(self) -> str:
         """The installed version, or ``"unknown"`` for a package that runs from its sources."""
-        try:
-            return importlib.metadata.version(self.distribution)
-        except importlib.metadata.PackageNotFoundError:
-            return "unknown"
+        return version_of(self.distribution)
 
 
-def installed(engine: Engine) -> bool:
+def version_of(distribution: str) -> str:
+    """The installed version of a package, or ``"unknown"`` when it runs from its sources."""
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
+
+
+class _Named(Protocol):
+    @property
+    def module(self) -> str: ...
+
+
+def installed(engine: _Named) -> bool:
     """Tell whether the engine's package can be imported."""
     return importlib.util.find_spec(engine.module) is not None
+
+
+def read_tokenizer(path: Path) -> tuple[Setup, Callable[[str], list[int]]]:
+    """Read a ``tokenizer.json`` (plain or ``.xz``): what engines are set up with, and an encoder of texts.
+
+    A special token's name in a text is spelled out like any other text.
+    Raises ``VocabularyError`` when the file is no tokenizer.
+    """
+    import tokenizers
+
+    try:
+        data = path.read_bytes()
+        text = (lzma.decompress(data) if path.suffix == ".xz" else data).decode("utf-8")
+        tokenizer = tokenizers.Tokenizer.from_str(text)
+    except OSError as error:
+        raise VocabularyError(f"cannot read {path}: {error.strerror or error}") from error
+    except Exception as error:  # the library raises bare exceptions
+        raise VocabularyError(f"{path} is no tokenizer.json: {error}") from error
+    tokenizer.encode_special_tokens = True
+
+    def encode(part: str) -> list[int]:
+        return list(tokenizer.encode(part, add_special_tokens=False).ids)
+
+    return Setup(text, Vocabulary.load(path)), encode
+
+
+def xgrammar_info(setup: Setup) -> Any:
+    """XGrammar's view of the vocabulary."""
+    import xgrammar
+
+    vocabulary = setup.vocabulary
+    return xgrammar.TokenizerInfo(
+        [vocabulary.token_bytes(token_id) for token_id in range(vocabulary.size)],
+        xgrammar.VocabType.RAW,
+        vocab_size=vocabulary.width,
+        stop_token_ids=list(vocabulary.eos_ids),
+    )
+
+
+def llguidance_tokenizer(setup: Setup) -> Any:
+    """The view that llguidance has of the vocabulary, with its own choice of slices."""
+    import llguidance
+
+    return llguidance.LLTokenizer(
+        setup.tokenizer_json,
+        n_vocab=setup.vocabulary.width,
+        eos_token=list(setup.vocabulary.eos_ids),
+    )
 
 
 def _workbench(setup: Setup) -> Compiler:
@@ -93,14 +165,7 @@ def _workbench(setup: Setup) -> Compiler:
 def _xgrammar(setup: Setup) -> Compiler:
     import xgrammar
 
-    vocabulary = setup.vocabulary
-    tokens = [vocabulary.token_bytes(token_id) for token_id in range(vocabulary.size)]
-    info = xgrammar.TokenizerInfo(
-        tokens,
-        xgrammar.VocabType.RAW,
-        vocab_size=vocabulary.width,
-        stop_token_ids=list(vocabulary.eos_ids),
-    )
+    info = xgrammar_info(setup)
 
     def compiler(case: Case) -> Callable[[Mask], Session]:
         kind, form = case.xgrammar
@@ -129,11 +194,7 @@ def _xgrammar(setup: Setup) -> Compiler:
 def _llguidance(setup: Setup) -> Compiler:
     import llguidance
 
-    tokenizer = llguidance.LLTokenizer(
-        setup.tokenizer_json,
-        n_vocab=setup.vocabulary.width,
-        eos_token=list(setup.vocabulary.eos_ids),
-    )
+    tokenizer = llguidance_tokenizer(setup)
     compact = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":"}
 
     def compiler(case: Case) -> Callable[[Mask], Session]:

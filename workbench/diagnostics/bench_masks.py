@@ -10,9 +10,7 @@ cost of reading that clock. Masks are compared step by step with the first engin
 from __future__ import annotations
 
 import gc
-import lzma
 import os
-import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -24,8 +22,16 @@ import numpy as np
 import numpy.typing as npt
 
 from workbench.diagnostics.bench_cases import CASES, Case
-from workbench.diagnostics.bench_engines import ENGINES, Engine, Mask, Session, Setup, installed
-from workbench.errors import VocabularyError
+from workbench.diagnostics.bench_engines import (
+    ENGINES,
+    Engine,
+    Mask,
+    Session,
+    Setup,
+    installed,
+    read_tokenizer,
+)
+from workbench.diagnostics.bench_machine import clock_overhead, machine, machine_line
 from workbench.vocabulary import Vocabulary
 
 __all__ = ["Report", "Row", "Times", "bench_masks"]
@@ -121,10 +127,10 @@ def bench_masks(
     from tqdm import tqdm
 
     path = Path(tokenizer)
-    setup, encode = _read(path)
+    setup, encode = read_tokenizer(path)
     report = Report(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        machine=_machine(),
+        machine=machine(),
         versions={engine.name: engine.version for engine in engines if installed(engine)},
         tokenizer=path.name,
         vocabulary_size=setup.vocabulary.size,
@@ -151,24 +157,6 @@ def bench_masks(
 
             report.rows += _run_case(case, ids, engines, ready, setup, repeat, compilations, step)
     return report
-
-
-def _read(path: Path) -> tuple[Setup, Callable[[str], list[int]]]:
-    import tokenizers
-
-    try:
-        data = path.read_bytes()
-        text = (lzma.decompress(data) if path.suffix == ".xz" else data).decode("utf-8")
-        tokenizer = tokenizers.Tokenizer.from_str(text)
-    except OSError as error:
-        raise VocabularyError(f"cannot read {path}: {error.strerror or error}") from error
-    except Exception as error:  # the library raises bare exceptions
-        raise VocabularyError(f"{path} is no tokenizer.json: {error}") from error
-
-    def encode(part: str) -> list[int]:
-        return list(tokenizer.encode(part, add_special_tokens=False).ids)
-
-    return Setup(text, Vocabulary.load(path)), encode
 
 
 def _kernels(compiler: Any, case: Case, setup: Setup, encode: Callable[[str], list[int]]) -> None:
@@ -239,7 +227,7 @@ def _walk(session: Session, mask: Mask, ids: list[int], *, keep: bool) -> _Pass:
     fill, accept = session.fill, session.accept
     wall, cpu, moved = (np.zeros(len(ids) + 1) for _ in range(3))
     masks: list[Mask] = []
-    overhead = _clock_overhead()
+    overhead = clock_overhead()
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -263,17 +251,6 @@ def _walk(session: Session, mask: Mask, ids: list[int], *, keep: bool) -> _Pass:
         if collecting:
             gc.enable()
     return _Pass(wall / 1e3, cpu / 1e3, moved[:-1] / 1e3, masks)
-
-
-def _clock_overhead() -> int:
-    """Nanoseconds of CPU between two readings of the thread's clock with nothing but clocks between."""
-    least = 1 << 60
-    for _ in range(200):
-        began = time.thread_time_ns()
-        time.perf_counter_ns()
-        time.perf_counter_ns()
-        least = min(least, time.thread_time_ns() - began)
-    return least
 
 
 def _summary(passes: list[_Pass]) -> tuple[Times, Times, Times]:
@@ -324,33 +301,12 @@ def _samples(sign: str, token_ids: npt.NDArray[np.int64], vocabulary: Vocabulary
     return f" {sign} {' '.join(shown)}" if shown else ""
 
 
-def _machine() -> dict[str, Any]:
-    model = platform.processor() or platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.is_file():
-        for line in info.read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                model = line.partition(":")[2].strip()
-                break
-    return {
-        "cpu": model,
-        "cores": os.cpu_count(),
-        "load": [round(value, 2) for value in os.getloadavg()] if hasattr(os, "getloadavg") else [],
-        "system": f"{platform.system()} {platform.release()}",
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-    }
-
-
 def _render(report: Report) -> str:
-    machine = report.machine
-    load = f", load {machine['load'][0]}" if machine["load"] else ""
     lines = [
         f"µs a mask, {report.tokenizer} ({report.vocabulary_size:,} tokens), one thread; "
         f"cold = first pass, least of {report.compilations} compilations; "
         f"warm = least of {report.repeat} passes, step by step",
-        f"{machine['cpu']}, {machine['cores']} cores{load}, Python {machine['python']}; "
-        + ", ".join(f"{name} {version}" for name, version in report.versions.items()),
+        machine_line(report.machine, report.versions),
         "once a process, ms: "
         + ", ".join(f"{name} {value:,.0f}" for name, value in report.setup_ms.items()),
         "",

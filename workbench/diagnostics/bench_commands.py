@@ -1,0 +1,149 @@
+"""The command line of the benchmarks: ``workbench bench masks | maskbench``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import WorkbenchError
+
+__all__ = ["add_bench"]
+
+
+def add_bench(commands: Any) -> None:
+    """Add ``bench`` and what it measures to a parser's commands."""
+    bench = commands.add_parser("bench", help="measure").add_subparsers(
+        dest="bench", required=True, metavar="WHAT"
+    )
+    _add_masks(bench)
+    _add_maskbench(bench)
+
+
+def _add_masks(bench: Any) -> None:
+    masks = bench.add_parser("masks", help="mask times beside XGrammar's and llguidance's")
+    masks.add_argument("--tokenizer", type=Path, required=True, metavar="PATH")
+    masks.add_argument("--repeat", type=_positive, default=5, metavar="N", help="warm passes")
+    masks.add_argument("--compilations", type=_positive, default=3, metavar="N", help="cold passes")
+    masks.add_argument("--json", type=Path, metavar="PATH", help="also write the figures here")
+    masks.set_defaults(run=_masks)
+
+
+def _add_maskbench(bench: Any) -> None:
+    command = bench.add_parser(
+        "maskbench", help="verdicts and times on thousands of real schemas, beside the peers"
+    )
+    add = command.add_argument
+    add("--data", type=Path, required=True, metavar="PATH", help="archive of schemas with tests")
+    add("--tokenizer", type=Path, required=True, metavar="PATH")
+    add("--engines", metavar="LIST", default="ours,xgrammar,llguidance", help="(default: all)")
+    add("--sample", type=_positive, metavar="N", help="only so many schemas, drawn at random")
+    add("--seed", type=int, default=0, metavar="S", help="of the draw and of the order")
+    add("--jobs", type=_positive, metavar="N", help="processes (default: the cores)")
+    add("--limit", type=float, default=10.0, metavar="SECONDS", help="CPU a schema and engine")
+    add("--memory", type=float, default=8.0, metavar="GB", help="of a process")
+    add(
+        "--results",
+        type=Path,
+        default=Path("maskbench.jsonl"),
+        metavar="PATH",
+        help="every result, as it arises (default: maskbench.jsonl)",
+    )
+    add("--resume", action="store_true", help="go on with what the results file lacks")
+    add("--clock", choices=("cpu", "wall"), default="cpu", help="the times that are shown")
+    add(
+        "--slowest",
+        type=_positive,
+        default=0,
+        metavar="N",
+        help="also list our slowest masks and compilations",
+    )
+    add("--property-order", choices=("schema", "any"), help="what json_schema is told")
+    add("--xgrammar-compliant", action="store_true", help="run XGrammar with strict_mode=False")
+    add(
+        "--xgrammar-fixed-whitespace",
+        action="store_true",
+        help="run XGrammar with any_whitespace=False",
+    )
+    add("--json", type=Path, metavar="PATH", help="also write the figures here")
+    add("--markdown", type=Path, metavar="PATH", help="also write the tables here, as Markdown")
+    command.set_defaults(run=_maskbench)
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return value
+
+
+def _masks(arguments: argparse.Namespace) -> int:
+    from workbench.diagnostics.bench_masks import bench_masks
+
+    report = bench_masks(
+        arguments.tokenizer, repeat=arguments.repeat, compilations=arguments.compilations
+    )
+    print(report.table())
+    _write_json(arguments.json, report.to_json)
+    return 0
+
+
+def _maskbench(arguments: argparse.Namespace) -> int:
+    from workbench.diagnostics.bench_maskbench import bench_maskbench
+    from workbench.diagnostics.bench_schemas import OURS, schema_engines, takes_property_order
+
+    order, notes = arguments.property_order, []
+    if order is not None and not takes_property_order(order):
+        notes.append(f"json_schema does not take property_order={order!r} yet: run without it")
+        order = None
+    known = {
+        engine.name: engine
+        for engine in schema_engines(
+            property_order=order,
+            xgrammar_compliant=arguments.xgrammar_compliant,
+            xgrammar_fixed_whitespace=arguments.xgrammar_fixed_whitespace,
+        )
+    }
+    names = [OURS if name == "ours" else name for name in arguments.engines.split(",")]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise WorkbenchError(f"no engine {unknown[0]!r}; there are ours, xgrammar and llguidance")
+    try:
+        report = bench_maskbench(
+            arguments.data,
+            arguments.tokenizer,
+            engines=[known[name] for name in dict.fromkeys(names)],
+            sample=arguments.sample,
+            seed=arguments.seed,
+            jobs=arguments.jobs,
+            limit_s=arguments.limit,
+            memory_gb=arguments.memory,
+            results=arguments.results,
+            resume=arguments.resume,
+            slowest=arguments.slowest,
+        )
+    except KeyboardInterrupt:
+        print(f"what was measured is in {arguments.results}; go on with --resume")
+        raise
+    report.notes += notes
+    print(report.text(arguments.clock))
+    if arguments.slowest:
+        print("\n" + report.slowest())
+    _write_json(arguments.json, report.to_json)
+    if arguments.markdown:
+        _write(arguments.markdown, report.markdown())
+    return 0
+
+
+def _write_json(path: Path | None, values: Callable[[], Any]) -> None:
+    if path is not None:
+        _write(path, json.dumps(values(), ensure_ascii=False, indent=2) + "\n")
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise WorkbenchError(f"cannot write {path}: {error.strerror or error}") from error
