@@ -7,7 +7,12 @@ classes match line breaks too.
 
 Where llama.cpp is silent about a mistake this front end is not: a rule defined twice, a backwards
 range or count and half a surrogate pair are errors, and ``[]`` is the empty language. Counts are
-exact at any size. Token terminals (``<think>``, ``<[1000]>``) are refused.
+exact at any size.
+
+Token terminals are one token each, whatever bytes it has: ``<think>`` is the token with that text,
+``<[1000]>`` the token with that id, and ``!`` before either is any token but this one (the end of the
+text is none). ``<[1000,1004-1007]>``, several ids at once, is an extension. Whether a vocabulary has the
+token is found out when the grammar is compiled for it.
 
 >>> sorted(gbnf('root ::= "a" tail*\\ntail ::= [0-9]{2,3}').rules)
 ['root', 'tail']
@@ -34,6 +39,7 @@ from workbench.grammar.ir import (
     Ref,
     Repeat,
     Seq,
+    Token,
     walk,
 )
 
@@ -45,6 +51,10 @@ _CHARACTER = re.compile(
 )
 _ESCAPES = {"t": "\t", "r": "\r", "n": "\n", "\\": "\\", '"': '"', "[": "[", "]": "]", "-": "-"}
 _HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
+_TOKEN_IDS = re.compile(r"<\[ *[0-9]+ *(?:- *[0-9]+ *)?(?:, *[0-9]+ *(?:- *[0-9]+ *)?)*\]>")
+_TOKEN_HINT = "as in <think>, <[1000]> or !<[1000]>"
+#: The largest id that a token terminal may name; no vocabulary comes near.
+_LAST_ID = 999_999
 _COUNTS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
@@ -125,13 +135,6 @@ class _Builder:
         return made[id(tree)]
 
     def _node(self, node: Any, children: list[Any]) -> Expr:
-        if node.data == "token":
-            self._fail(
-                "terminals that name a token, as <think> and <[1000]> do, are not supported yet",
-                node.meta.start_pos,
-                node.meta.end_pos,
-                'write the text itself, as in "<think>"',
-            )
         # The empty sequence has no position of its own.
         start, end = (None, None) if node.meta.empty else (node.meta.start_pos, node.meta.end_pos)
         origin = Origin(start=start, end=end, rule=self.rule)
@@ -148,6 +151,8 @@ class _Builder:
                 return Literal(self._text(children[0]), origin=origin)
             case "class":
                 return CharSet(self._class(children[0]), origin=origin)
+            case "token":
+                return self._token(children[0], origin)
             case _:
                 return CharSet(ANY, origin=origin)
 
@@ -197,6 +202,35 @@ class _Builder:
                 self._fail("there is no character above U+10FFFF", *match.span())
             characters.append((code, match))
         return characters
+
+    def _token(self, token: Any, origin: Origin) -> Token:
+        negated = token.startswith("!")
+        name = token[negated:]
+        if not name.startswith("<["):
+            if name == "<>":
+                self._fail("this names no token", token.start_pos, token.end_pos, _TOKEN_HINT)
+            return Token(names=(str(name),), negated=negated, origin=origin)
+        if not _TOKEN_IDS.fullmatch(name):
+            self._fail(
+                "between <[ and ]> stands the id of a token, a number",
+                token.start_pos,
+                token.end_pos,
+                _TOKEN_HINT,
+            )
+        ids: set[int] = set()
+        for part in name[2:-2].split(","):
+            low, _, high = part.partition("-")
+            if max(len(low), len(high)) > 12 or max(int(low), int(high or low)) > _LAST_ID:
+                self._fail("this token id is too large", token.start_pos, token.end_pos)
+            first, last = int(low), int(high or low)
+            if first > last:
+                self._fail(
+                    "this range is backwards: its first id comes after its last",
+                    token.start_pos,
+                    token.end_pos,
+                )
+            ids.update(range(first, last + 1))
+        return Token(tuple(ids), negated=negated, origin=origin)
 
     def _text(self, token: Any) -> bytes:
         characters = self._characters(token)

@@ -27,6 +27,7 @@ __all__ = [
     "Ref",
     "Repeat",
     "Seq",
+    "Token",
     "literal",
     "walk",
 ]
@@ -49,7 +50,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Expr:
-    """Base class of the expressions: a language of byte strings."""
+    """Base class of the expressions: a language of byte strings (and of tokens that are named)."""
 
     origin: Origin | None = field(default=None, compare=False, kw_only=True, repr=False)
 
@@ -122,6 +123,35 @@ class Graph(Expr):
     start: int
     finals: tuple[int, ...]
     edges: tuple[tuple[int, Expr, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Token(Expr):
+    """One token of the vocabulary as a symbol of its own, whatever bytes it has.
+
+    ``ids`` are token ids; ``names`` are texts of tokens, angle brackets and all (``"<think>"``,
+    ``"<|im_start|>"``), that a vocabulary has to have: which ids they stand for is found out when the
+    grammar is compiled for one. The symbol is one token out of both; ``negated`` makes it any token of the
+    vocabulary but these and the ends of the text. Ids and names are kept sorted and without repetition,
+    no ids as ``None``; a negated token without either is any token at all.
+
+    Raises ``ValueError`` for a negative id, an empty name, and a plain token with neither.
+    """
+
+    ids: tuple[int, ...] | None = None
+    names: tuple[str, ...] = ()
+    negated: bool = False
+
+    def __post_init__(self) -> None:
+        ids, names = tuple(sorted(set(self.ids or ()))), tuple(sorted(set(self.names)))
+        if ids and ids[0] < 0:
+            raise ValueError(f"{ids[0]} is not the id of a token")
+        if names and not names[0]:
+            raise ValueError("the name of a token is not empty")
+        if not (ids or names or self.negated):
+            raise ValueError("a token needs an id or a name")
+        object.__setattr__(self, "ids", ids or None)
+        object.__setattr__(self, "names", names)
 
 
 EMPTY = Seq(())
