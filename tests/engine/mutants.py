@@ -20,7 +20,7 @@ from tests.engine.grammars import Case, seeded_case
 from tests.engine.samples import lit, option, star
 from tests.engine.walks import Mask, choose, ids_of, mask_of
 from workbench.automaton import build, determinise, nfa
-from workbench.engine import engine, history, kernels as k, tables
+from workbench.engine import engine, history, kernels as k, slices, tables
 from workbench.grammar.ir import Alt, Expr, Grammar, Ref, Seq
 
 Patch = Callable[[Any], Any]
@@ -65,14 +65,13 @@ def shifted(slot: int, by: int) -> Patch:
     """Every bound of the counted loops is off by so much."""
 
     def patch(original: Any) -> Any:
-        def pack(automaton: Any, vocabulary: Any) -> Any:
-            packed = original(automaton, vocabulary)
-            at = packed[slot]
-            bounds = packed[at : at + len(automaton.loop_min)]
+        def sync(self: Any) -> None:
+            original(self)
+            at = self.auto[slot]
+            bounds = self.auto[at : at + len(self.automaton.loop_min)]
             bounds[bounds > 0] += by
-            return packed
 
-        return pack
+        return sync
 
     return patch
 
@@ -119,9 +118,9 @@ MUTANTS: dict[str, tuple[Any, str, Patch]] = {
     "nothing": (k, "union", lambda original: original),
     "a question dropped from the cache's key": (k, "store", question_dropped),
     "counts left out of the questions": (k, "frame_label", constant(0)),
-    "a maximum too high by one": (tables, "pack_automaton", shifted(k.LOOP_MAX, 1)),
-    "a minimum too low by one": (tables, "pack_automaton", shifted(k.LOOP_MIN, -1)),
-    "far from a bound taken for any distance": (tables, "_reach", constant(0)),
+    "a maximum too high by one": (tables.Packed, "sync", shifted(k.LOOP_MAX, 1)),
+    "a minimum too low by one": (tables.Packed, "sync", shifted(k.LOOP_MIN, -1)),
+    "far from a bound taken for any distance": (slices.Slices, "longest_run", constant(-2)),
     "one nullable forgotten": (nfa, "_reach_ends", nullable_forgotten),
     "stacks of equal states not united": (k, "union", lambda _: lambda p, t, c, w, a, b: a),
     "one of several ends forgotten": (engine.Engine, "__init__", first_end_only),

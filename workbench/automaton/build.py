@@ -1,13 +1,14 @@
 """Grammar -> Automaton.
 
-The steps: positions (``nfa.py``), states (``determinise.py``), arrays (here). Bytes that no token of the
+The steps: positions (``nfa.py``), states (``determinise.py``), arrays (here); for grammars whose rules are
+written on demand, ``direct.py`` instead. Bytes that no token of the
 vocabulary contains are passed in as ``missing`` and removed before anything else, so that "can be
 completed" means: completed with this vocabulary.
 """
 
 from __future__ import annotations
 
-import heapq
+from dataclasses import replace
 from itertools import accumulate
 
 import numpy as np
@@ -15,14 +16,17 @@ from numpy.typing import NDArray
 
 from workbench.automaton.budgets import Budgets
 from workbench.automaton.determinise import Machine, determinise
-from workbench.automaton.model import NO_DISTANCE, Automaton
+from workbench.automaton.direct import direct_automaton
+from workbench.automaton.model import Automaton
 from workbench.automaton.nfa import Nfa, build_nfa, strongly_connected
 from workbench.errors import UnsatisfiableGrammar
 from workbench.grammar.ir import Alt, ByteSet, CharSet, Grammar, Origin, Ref, walk
+from workbench.grammar.lazy import LazyRules
 
 __all__ = ["build_automaton"]
 
 _MAX_ORIGINS = 16
+_PRINTABLE = frozenset(range(0x20, 0x7F))
 _MAX_COUNT = 2**30
 
 
@@ -35,6 +39,10 @@ def build_automaton(
     budget is used up.
     """
     budgets = budgets or Budgets()
+    if isinstance(grammar.rules, LazyRules):
+        if missing.isdisjoint(_PRINTABLE):
+            return direct_automaton(grammar, missing, budgets)
+        grammar = replace(grammar, rules=grammar.rules.all())
     nfa, root = build_nfa(grammar, missing, budgets)
     if not nfa.units[root].productive:
         raise _explain_empty(grammar, nfa, missing)
@@ -104,16 +112,15 @@ def _arrays(machine: Machine, nfa: Nfa) -> Automaton:
     edges = np.array(byte_edges, dtype=np.int32).reshape(-1, 3)
     call_array = np.array(calls, dtype=np.int32).reshape(-1, 3)
     loop_min, loop_max, loop_entry, call_loop = _used_loops(machine, call_array)
-    distance, entry_distance = _distances(machine, loop_min, call_loop)
-    byte_class, n_classes = _byte_classes(edges)
     rules, origins = _provenance(machine, nfa)
+    reach = [_iteration(machine, entry) for entry in loop_entry.tolist()]
     return Automaton(
         n_states=n,
         start=machine.start,
         final=np.array(machine.final, dtype=np.bool_),
         edge_start=_offsets([len(some) for some in machine.byte]),
-        edge_lo=edges[:, 0].astype(np.uint8),
-        edge_hi=edges[:, 1].astype(np.uint8),
+        edge_lo=np.ascontiguousarray(edges[:, 0]),
+        edge_hi=np.ascontiguousarray(edges[:, 1]),
         edge_target=np.ascontiguousarray(edges[:, 2]),
         call_start=_offsets([len(some) for some in machine.call]),
         call_entry=np.ascontiguousarray(call_array[:, 0]),
@@ -124,12 +131,10 @@ def _arrays(machine: Machine, nfa: Nfa) -> Automaton:
         loop_entry=loop_entry,
         loop_min=loop_min,
         loop_max=loop_max,
-        distance=distance,
-        entry_distance=entry_distance,
-        byte_class=byte_class,
-        n_classes=n_classes,
         state_rules=rules,
         state_origins=origins,
+        loop_least=tuple(least for least, _ in reach),
+        loop_alphabet=tuple(alphabet for _, alphabet in reach),
     )
 
 
@@ -165,57 +170,28 @@ def _used_loops(
     )
 
 
-def _distances(
-    machine: Machine, loop_min: NDArray[np.int32], call_loop: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Least bytes to the end of the frame, and of each entry: Knuth's generalisation of Dijkstra."""
-    n = len(machine.final)
-    limit = int(NO_DISTANCE)
-    distance = [limit] * n
-    entry = [limit] * len(machine.entry_state)
-    entries_at: dict[int, list[int]] = {}
-    for number, state in enumerate(machine.entry_state):
-        entries_at.setdefault(state, []).append(number)
-    byte_sources: list[list[int]] = [[] for _ in range(n)]
-    call_sources: list[list[tuple[int, int, int]]] = [[] for _ in range(n)]
-    callers: list[list[tuple[int, int, int]]] = [[] for _ in machine.entry_state]
-    at = 0
-    for state in range(n):
-        for _, _, target in machine.byte[state]:
-            byte_sources[target].append(state)
+def _iteration(machine: Machine, entry: int) -> tuple[int, int]:
+    """Bytes that one pass through an entry takes at least (a bound), and the bytes that may come in it."""
+    start = machine.entry_state[entry]
+    alphabet = 0
+    depth = {start: 0}
+    order = [start]
+    least = 0
+    for state in order:
+        if machine.final[state] and not least:
+            least = depth[state]
+        for low, high, target in machine.byte[state]:
+            alphabet |= (1 << (high + 1)) - (1 << low)
+            if target not in depth:
+                depth[target] = depth[state] + 1
+                order.append(target)
         for callee, _, after in machine.call[state]:
-            times = 1 if call_loop[at] < 0 else int(loop_min[call_loop[at]])
-            call_sources[after].append((state, callee, times))
-            callers[callee].append((state, after, times))
-            at += 1
-    heap = [(0, state) for state in range(n) if machine.final[state]]
-    while heap:
-        cost, state = heapq.heappop(heap)
-        if cost >= distance[state]:
-            continue
-        distance[state] = cost
-        for source in byte_sources[state]:
-            if cost + 1 < distance[source]:
-                heapq.heappush(heap, (min(cost + 1, limit - 1), source))
-        for source, callee, times in call_sources[state]:
-            if entry[callee] < limit:
-                heapq.heappush(heap, (min(cost + entry[callee] * times, limit - 1), source))
-        for number in entries_at.get(state, ()):
-            entry[number] = cost
-            for source, after, times in callers[number]:
-                if distance[after] < limit:
-                    heapq.heappush(heap, (min(cost * times + distance[after], limit - 1), source))
-    return np.array(distance, dtype=np.int32), np.array(entry, dtype=np.int32)
-
-
-def _byte_classes(edges: NDArray[np.int32]) -> tuple[NDArray[np.uint8], int]:
-    """Bytes between the same range boundaries behave alike."""
-    cuts = np.zeros(257, dtype=np.int32)
-    cuts[edges[:, 0]] = 1
-    cuts[edges[:, 1] + 1] = 1
-    cuts[0] = 0
-    classes = np.cumsum(cuts[:256])
-    return classes.astype(np.uint8), int(classes[-1]) + 1
+            # a call takes one byte at least; states inside it are looked at for their bytes
+            for target in (after, machine.entry_state[callee]):
+                if target not in depth:
+                    depth[target] = depth[state] + 1
+                    order.append(target)
+    return max(1, least), alphabet
 
 
 def _provenance(

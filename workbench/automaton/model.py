@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,21 @@ from numpy.typing import NDArray
 
 from workbench.grammar.ir import Origin
 
-__all__ = ["NO_DISTANCE", "Automaton"]
+__all__ = ["JUMP", "NOT_BUILT", "NO_DISTANCE", "Automaton"]
 
-#: stands for "cannot be finished" in :attr:`Automaton.distance`
+#: stands for "cannot be finished" in :meth:`Automaton.distances`
 NO_DISTANCE = np.int32(2**30)
+#: in ``call_return``: go on as the callee, its end is the end of this frame
+JUMP = -1
+#: in ``entry_state``: the entry's states are made when they are first needed
+NOT_BUILT = -1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+def _none() -> NDArray[np.int32]:
+    return np.zeros(0, dtype=np.int32)
+
+
+@dataclass(slots=True, eq=False)
 class Automaton:
     """States, byte edges, calls and entries of a compiled grammar.
 
@@ -26,16 +35,20 @@ class Automaton:
     the return state; at the end of an iteration the body starts again while the count is below the
     loop's maximum, and the frame may be popped once it has reached the minimum.
 
-    Edges are in CSR form: the byte edges of state ``s`` are ``edge_start[s]:edge_start[s + 1]``, sorted by
-    first byte; several edges may share bytes (nondeterminism).
+    Edges are in CSR form: the edges of state ``s`` are ``edge_start[s]:edge_start[s + 1]``, sorted by
+    first symbol; several edges may share symbols (nondeterminism). Symbols below 256 are bytes, symbol
+    ``256 + i`` stands for one whole token out of ``symbols[i]``. Empty edges consume nothing.
+
+    An automaton may grow: entries that are :data:`NOT_BUILT` get their states from ``grow(self, entry)``,
+    which appends to all arrays and renumbers nothing.
     """
 
     n_states: int
     start: int
     final: NDArray[np.bool_]
     edge_start: NDArray[np.int32]
-    edge_lo: NDArray[np.uint8]
-    edge_hi: NDArray[np.uint8]
+    edge_lo: NDArray[np.int32]
+    edge_hi: NDArray[np.int32]
     edge_target: NDArray[np.int32]
     call_start: NDArray[np.int32]
     call_entry: NDArray[np.int32]
@@ -47,29 +60,53 @@ class Automaton:
     loop_entry: NDArray[np.int32]
     loop_min: NDArray[np.int32]
     loop_max: NDArray[np.int32]
-    #: least bytes from a state to the end of its frame
-    distance: NDArray[np.int32]
-    #: least bytes of one pass through an entry
-    entry_distance: NDArray[np.int32]
-    #: equivalence classes of bytes: ``byte_class[b]`` in ``0..n_classes-1``
-    byte_class: NDArray[np.uint8]
-    n_classes: int
     state_rules: tuple[tuple[str, ...], ...]
     state_origins: tuple[tuple[Origin, ...], ...]
+    empty_start: NDArray[np.int32] = field(default_factory=_none)
+    empty_target: NDArray[np.int32] = field(default_factory=_none)
+    #: per loop: bytes that an iteration takes at least, and the bytes that it may contain, as a set of bits
+    loop_least: tuple[int, ...] = ()
+    loop_alphabet: tuple[int, ...] = ()
+    #: token ids behind the symbols 256, 257, ...
+    symbols: tuple[tuple[int, ...], ...] = ()
+    grow: Callable[[Automaton, int], None] | None = None
+    _distances: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None
+
+    def __post_init__(self) -> None:
+        if not len(self.empty_start):
+            self.empty_start = np.zeros(self.n_states + 1, dtype=np.int32)
 
     def __repr__(self) -> str:
+        waiting = int(np.count_nonzero(self.entry_state == NOT_BUILT))
+        more = f", {waiting} not built yet" if waiting else ""
         return (
             f"<Automaton {self.n_states} states, {len(self.edge_target)} byte edges, "
-            f"{len(self.call_entry)} calls, {len(self.entry_names)} entries>"
+            f"{len(self.call_entry)} calls, {len(self.entry_names)} entries{more}>"
         )
 
+    def complete(self) -> Automaton:
+        """Build every entry that is not built yet; returns the automaton itself."""
+        while self.grow is not None and NOT_BUILT in self.entry_state:
+            self.grow(self, int(np.flatnonzero(self.entry_state == NOT_BUILT)[0]))
+        return self
+
+    def distances(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Least bytes from each state to the end of its frame, and of one pass through each entry.
+
+        Builds what is not built yet. A token symbol counts as one byte.
+        """
+        if self._distances is None or len(self._distances[0]) != self.n_states:
+            from workbench.automaton.distances import least_bytes
+
+            self._distances = least_bytes(self.complete())
+        return self._distances
+
     def summary(self) -> dict[str, Any]:
-        """Sizes by name."""
+        """Sizes by name, of what is built."""
         return {
             "states": self.n_states,
             "byte_edges": len(self.edge_target),
             "calls": len(self.call_entry),
             "entries": len(self.entry_names),
             "loops": len(self.loop_min),
-            "byte_classes": self.n_classes,
         }

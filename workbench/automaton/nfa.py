@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import groupby
 
 from workbench.automaton.budgets import Budgets
-from workbench.automaton.utf8 import utf8_graph
+from workbench.automaton.utf8 import byte_ranges, utf8_graph
 from workbench.errors import GrammarTooComplex
 from workbench.grammar.ir import (
     Alt,
@@ -32,7 +31,7 @@ from workbench.grammar.ir import (
     walk,
 )
 
-__all__ = ["Nfa", "Unit", "build_nfa", "strongly_connected"]
+__all__ = ["Nfa", "Unit", "build_nfa", "collapsed", "runs_joined", "strongly_connected"]
 
 
 @dataclass(slots=True)
@@ -317,7 +316,7 @@ class _Builder:
                     self._byte(here, value, value, there, origin)
                     here = there
             elif isinstance(expr, ByteSet):
-                for low, high in _byte_ranges(expr.mask):
+                for low, high in byte_ranges(expr.mask):
                     self._byte(a, low, high, b, origin)
             elif isinstance(expr, CharSet):
                 n, edges = utf8_graph(expr.ranges)
@@ -326,7 +325,7 @@ class _Builder:
                     self._byte(local[source], low, high, local[target], origin)
             elif isinstance(expr, Seq):
                 here = a
-                items = _runs_joined(expr.items)
+                items = runs_joined(expr.items)
                 for i, item in enumerate(items):
                     last = i == len(items) - 1
                     there = b if last else self.position(rule, origin)
@@ -370,7 +369,7 @@ class _Builder:
         self, expr: Repeat, a: int, b: int, rule: int, origin: Origin | None, stack: list[_Task]
     ) -> None:
         nfa = self.nfa
-        expr = _collapsed(expr)
+        expr = collapsed(expr)
         item, least, most = expr.item, expr.min, expr.max
         if most is not None and least > most:
             return
@@ -444,7 +443,7 @@ class _Builder:
         nfa.empty[a].append(starts[name])
 
 
-def _collapsed(expr: Repeat) -> Repeat:
+def collapsed(expr: Repeat) -> Repeat:
     """Write a repeat of a repeat as one where the counts that it allows have no gaps.
 
     ``(x{m,n}){p,q}`` allows the counts from k*m to k*n for each k in p..q; they join up when each
@@ -469,7 +468,7 @@ def _identity(item: Expr) -> object:
     return item.name if isinstance(item, Ref) else id(item)
 
 
-def _runs_joined(items: tuple[Expr, ...]) -> tuple[Expr, ...]:
+def runs_joined(items: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """Write long runs of one and the same part as a repeat."""
     if len(items) < _LONG_RUN:
         return items
@@ -481,18 +480,6 @@ def _runs_joined(items: tuple[Expr, ...]) -> tuple[Expr, ...]:
         else:
             out.append(Repeat(run[0], len(run), len(run), origin=run[0].origin))
     return tuple(out)
-
-
-@lru_cache(maxsize=4096)
-def _byte_ranges(mask: int) -> tuple[tuple[int, int], ...]:
-    ranges: list[tuple[int, int]] = []
-    for value in range(256):
-        if mask >> value & 1:
-            if ranges and ranges[-1][1] == value - 1:
-                ranges[-1] = (ranges[-1][0], value)
-            else:
-                ranges.append((value, value))
-    return tuple(ranges)
 
 
 def _reach_ends(nfa: Nfa, bytes_pass: bool) -> list[bool]:

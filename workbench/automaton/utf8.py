@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-__all__ = ["Utf8Graph", "utf8_graph"]
+__all__ = ["Utf8Graph", "byte_ranges", "utf8_graph"]
 
 #: ``(n_states, edges)`` with edges ``(source, low byte, high byte, target)``; state 0 starts, 1 ends.
 Utf8Graph = tuple[int, tuple[tuple[int, int, int, int], ...]]
@@ -89,3 +89,16 @@ def utf8_graph(ranges: _Ranges) -> Utf8Graph:
         for low, high, more in _digits(rest, 64 ** (length - 1)):
             edges.append((source, 0x80 + low, 0x80 + high, state(length - 1, more)))
     return len(states) + 2, tuple(edges)
+
+
+@lru_cache(maxsize=4096)
+def byte_ranges(mask: int) -> tuple[tuple[int, int], ...]:
+    """Inclusive ranges of a set of bytes given as bits."""
+    ranges: list[tuple[int, int]] = []
+    for value in range(256):
+        if mask >> value & 1:
+            if ranges and ranges[-1][1] == value - 1:
+                ranges[-1] = (ranges[-1][0], value)
+            else:
+                ranges.append((value, value))
+    return tuple(ranges)

@@ -19,7 +19,7 @@ from workbench.automaton.budgets import Budgets
 from workbench.automaton.model import Automaton
 from workbench.engine import kernels as k
 from workbench.engine.slices import slices_of
-from workbench.engine.tables import pack_automaton, scratch
+from workbench.engine.tables import Packed, scratch
 from workbench.errors import GrammarTooComplex
 from workbench.vocabulary import Vocabulary
 
@@ -58,9 +58,11 @@ class Engine:
         self.lock = RLock()
         self.words = (vocabulary.width + 31) // 32
         self.slices = slices_of(vocabulary)
-        self.auto = pack_automaton(automaton, vocabulary)
-        self.work = scratch(automaton.n_states, vocabulary.max_token_bytes)
-        self.blob = np.frombuffer(vocabulary.blob or b"\0", dtype=np.uint8).copy()
+        self.packed = Packed(automaton, self.slices)
+        self.auto = self.packed.auto
+        self.stride = self.packed.n_symbols + 1
+        self._new_scratch()
+        self.blob = self.slices.blob
         self.epoch = 0
         self._tidy_at = budgets.arena_words
         self.sequences: weakref.WeakSet[Sequence] = weakref.WeakSet()
@@ -69,7 +71,7 @@ class Engine:
         self._around_loops = np.zeros(8, dtype=np.uint32)
         self._found = np.zeros(3, dtype=np.int64)
         self._scratch_mask = np.zeros(self.words, dtype=np.uint32)
-        self.offsets = vocabulary.offsets.astype(np.int64)
+        self.offsets = self.slices.offsets
         self.count = np.zeros(k.COUNT_SLOTS, dtype=np.int64)
         self._context = np.zeros(2 * len(k.CONTEXT_ARRAYS), dtype=np.int64)
         self._address = self._context.ctypes.data
@@ -83,8 +85,7 @@ class Engine:
     def _new_arena(self, words: int) -> None:
         self.pool = np.zeros(words, dtype=np.int32)
         self.table = np.full(words // 2, -1, dtype=np.int32)
-        stride = self.automaton.n_classes + 1
-        self.trans = np.empty(1024 * stride, dtype=np.int32)
+        self.trans = np.empty(256 * self.stride, dtype=np.int32)
         for slot in (k.TERMS, k.ROWS, k.N_SHAPES, k.N_SETS, k.N_FRAMES):
             self.count[slot] = 0
         self.count[k.USED] = 3
@@ -115,6 +116,9 @@ class Engine:
     def _grow(self) -> None:
         """Make room after a kernel reported FULL: double what is nearly full."""
         self.count[k.OVERFLOW] = 0
+        if self.count[k.NEED]:
+            self._build(int(self.count[k.NEED]) - 1)
+            return
         grown = False
         used = int(self.count[k.USED])
         if 4 * used > 3 * self.pool.size:
@@ -126,14 +130,31 @@ class Engine:
             self.table = np.full(2 * self.table.size, -1, dtype=np.int32)
             k.rehash(self.pool, self.table, self.count)
             grown = True
-        stride = self.automaton.n_classes + 1
-        if (int(self.count[k.ROWS]) + 1) * stride * 4 > 3 * self.trans.size:
+        if (int(self.count[k.ROWS]) + 1) * self.stride * 4 > 3 * self.trans.size:
             if 2 * self.trans.size > min(4 * self.budgets.arena_words, _NO_ROOM):
                 raise GrammarTooComplex("transitions", 4 * self.budgets.arena_words)
             self.trans = np.concatenate([self.trans, np.empty_like(self.trans)])
             grown = True
         if not grown:
             self.pool = np.concatenate([self.pool, np.zeros_like(self.pool)])
+        self._publish()
+
+    def _new_scratch(self) -> None:
+        vocabulary = self.vocabulary
+        room = self.packed.states_room
+        self.work = scratch(room, self.packed.n_symbols, vocabulary.max_token_bytes)
+        self._work_room = room
+
+    def _build(self, entry: int) -> None:
+        """Let the automaton build an entry that a kernel needs."""
+        self.count[k.NEED] = 0
+        if self.automaton.grow is None:
+            raise AssertionError(f"entry {entry} has no states")
+        self.automaton.grow(self.automaton, entry)
+        self.packed.sync()
+        self.auto = self.packed.auto
+        if self.packed.states_room > self._work_room:
+            self._new_scratch()
         self._publish()
 
     def _check(self, code: int) -> None:
@@ -240,6 +261,31 @@ class Engine:
                 if following >= k.REFUSED:
                     return following
                 self._check(following)
+
+    def live_bytes(self, position: int) -> frozenset[int]:
+        """The bytes that may come next, whatever tokens spell them."""
+        live = np.zeros(self.packed.n_symbols, dtype=np.uint8)
+        with self.lock:
+            self.count[k.WORK] = 0
+            while True:
+                live[:] = 0
+                code = k.live_symbols(
+                    self.auto,
+                    self.pool,
+                    self.table,
+                    self.count,
+                    self.trans,
+                    self.work,
+                    position >> 32,
+                    position & 0xFFFFFFFF,
+                    live,
+                )
+                if code == 0:
+                    return frozenset(np.flatnonzero(live[:256]).tolist())
+                if code == k.TANGLED:
+                    self._untangle(position >> 32)
+                else:
+                    self._check(int(code))
 
     def accepts(self, position: int) -> bool:
         """Whether the text so far is complete."""
@@ -436,16 +482,16 @@ class Engine:
 
     def site_return(self, target: int) -> int:
         """Return state of a counted call site, as frames name it."""
-        site = target - self.automaton.n_states
-        return int(self.auto[int(self.auto[k.SITE_RETURN]) + site])
+        return int(self.auto[int(self.auto[k.SITE_RETURN]) + target - k.SITE_BASE])
 
     def distance(self, position: int) -> int:
         """Least bytes to complete."""
         with self.lock:
             items = self._contents(position >> 32)
             bases = self._contents(position & 0xFFFFFFFF)
+            distance, _ = self.automaton.distances()
             return min(
-                int(self.automaton.distance[state]) + self._set_distance(bases[hole])
+                int(distance[state]) + self._set_distance(bases[hole])
                 for state, hole in zip(items[::2], items[1::2], strict=True)
             )
 
@@ -479,13 +525,13 @@ class Engine:
     def _frame_distance(self, target: int, value: int) -> int:
         """Least bytes from the end of a frame's current part to the end of its caller's."""
         automaton = self.automaton
-        if target < automaton.n_states:
-            return int(automaton.distance[target])
-        site = target - automaton.n_states
-        loop = int(self.auto[int(self.auto[k.SITE_LOOP]) + site])
+        distance, entry_distance = automaton.distances()
+        if target < k.SITE_BASE:
+            return int(distance[target])
+        loop = int(self.auto[int(self.auto[k.SITE_LOOP]) + target - k.SITE_BASE])
         left = max(0, int(automaton.loop_min[loop]) - value - 1)
-        body = int(automaton.entry_distance[automaton.loop_entry[loop]])
-        return left * body + int(automaton.distance[self.site_return(target)])
+        body = int(entry_distance[automaton.loop_entry[loop]])
+        return left * body + int(distance[self.site_return(target)])
 
     def stats(self) -> dict[str, int]:
         """Counters since the engine was made, and sizes now."""

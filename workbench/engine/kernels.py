@@ -7,7 +7,7 @@ equal ids mean equal contents. A term's id is its offset in ``pool``:
 
 kind      contents                        notes
 BOTTOM    -                               the empty stack
-FRAME     return, count, parents (SET)    return >= n_states: a counted call site
+FRAME     return, count, parents (SET)    return >= SITE_BASE: a counted call site
 HOLE      above (HOLE or -1), return or hole number, zone      an unknown stack below a shape
 SET       elements: FRAME, HOLE, BOTTOM   first note: its REVEAL
 LABELS    has bottom, (return, zone)...   what a question about a stack answers
@@ -73,6 +73,7 @@ _TYPES: dict[str, Any] = {
     "slice_loops": _UINT32,
     "bytes_": uint8[::1],
     "data": uint8[::1],
+    "live": uint8[::1],
     "blob": uint8[::1],
     "depths": uint16[::1],
     "exact": boolean,
@@ -124,32 +125,30 @@ FAR_BELOW, FAR_INSIDE = -2, -1
 
 # slots of ``count`` (int64)
 USED, TERMS, ROWS, OVERFLOW, TOO_COMPLEX, WORK, WORK_LIMIT = 0, 1, 2, 3, 4, 5, 6
-N_ASKED, WALKED, STEPS, HITS, MISSES, N_SHAPES, N_SETS, N_FRAMES, N_MASKS = (
-    7,
-    8,
-    9,
-    10,
-    11,
-    12,
-    13,
-    14,
-    15,
-)
+N_ASKED, WALKED, STEPS, HITS, MISSES, N_SHAPES, N_SETS, N_FRAMES = 7, 8, 9, 10, 11, 12, 13, 14
+#: NEED: 1 + the entry whose states are to be built before the kernel can go on (OVERFLOW is set with it)
+N_MASKS, NEED, EXPANDED = 15, 16, 17
 COUNT_SLOTS = 24
 
-# header slots of ``auto`` (int32): sizes, then offsets of arrays
-N_STATES, N_CLASSES, STRIDE, FIRST_WORDS = 0, 1, 2, 3
-FINAL, EDGE_START, EDGE_LO, EDGE_HI, EDGE_TARGET = 4, 5, 6, 7, 8
-CALL_START, CALL_ENTRY, CALL_RETURN, ENTRY_STATE, ENTRY_FIRST = 9, 10, 11, 12, 13
-SITE_LOOP, SITE_RETURN, LOOP_STATE, LOOP_MIN, LOOP_MAX, LOOP_ZONE = 14, 15, 16, 17, 18, 19
-CLASS_OF, BYTE_OF, CALL_ORDER = 20, 21, 22
+# header slots of ``auto`` (int32): sizes, then offsets of arrays. Symbols are the bytes, then what stands
+# for whole tokens; RANKED says whether CALL_ORDER holds.
+N_STATES, N_SYMBOLS, STRIDE, FIRST_WORDS, RANKED = 0, 1, 2, 3, 4
+FINAL, EDGE_START, EDGE_LO, EDGE_HI, EDGE_TARGET, EMPTY_START, EMPTY_TARGET = 5, 6, 7, 8, 9, 10, 11
+CALL_START, CALL_ENTRY, CALL_RETURN, ENTRY_STATE, ENTRY_FIRST, CALL_ORDER = 12, 13, 14, 15, 16, 17
+SITE_LOOP, SITE_RETURN, LOOP_ENTRY, LOOP_MIN, LOOP_MAX, LOOP_ZONE = 18, 19, 20, 21, 22, 23
 AUTO_SLOTS = 24
+#: a frame's return from here on is the number of a counted call site
+SITE_BASE = 1 << 28
+#: in place of a call's return state: go on as the callee, no frame
+JUMP = -1
 
 # header slots of ``work`` (int32): offsets of scratch arrays
 W_STATE, W_SET, W_MARK, W_STACK, W_QUEUED, R_STATE, R_SET, R_MARK = 0, 1, 2, 3, 4, 5, 6, 7
 W_ASKED, W_DEPTH, W_BUFFER, W_BUFFER_SIZE, W_PATH = 8, 9, 10, 11, 12
 W_TREE, W_TREE_SIZE, W_CHAIN, W_FOLLOW = 13, 14, 15, 16
-WORK_SLOTS = 20
+#: segments of the alphabet: cut marks, first link of each; links: (next, thread's edge target, stacks)
+W_CUT, W_HEAD, W_LINK, W_LINKS = 17, 18, 19, 20
+WORK_SLOTS = 24
 MAX_ASKED = 512
 #: a walk that asks more is done on the stacks themselves
 MOST_QUESTIONS = 48
@@ -336,8 +335,8 @@ def zone_of(auto, site, value):
 def frame_label(auto, pool, frame):
     """The zone under which a question sees a frame."""
     target = pool[frame + 3]
-    if target >= auto[N_STATES]:
-        return zone_of(auto, target - auto[N_STATES], pool[frame + 4])
+    if target >= SITE_BASE:
+        return zone_of(auto, target - SITE_BASE, pool[frame + 4])
     return 0
 
 
@@ -438,6 +437,18 @@ def add_result(pool, table, count, work, n, state, stacks):
 
 
 @jit
+def next_thread(work):
+    """Number of a thread whose closure is due, or -1."""
+    top = int(work[work[W_STACK]])
+    if top == 0:
+        return -1
+    k = int(work[work[W_STACK] + top])
+    work[work[W_STACK]] = top - 1
+    work[work[W_QUEUED] + k] = 0
+    return k
+
+
+@jit
 def flush_rounds(pool, table, count, work, n, state, rounds):
     """Add the thread that begins another iteration, on all the frames collected in W_TREE."""
     if rounds == 0:
@@ -465,7 +476,6 @@ def pop_all(auto, pool, table, count, work, n, stacks, exact):
 
     Returns ``(new size of the closure, ASK - hole or 0, whether the empty stack is a member)``.
     """
-    n_states = int(auto[N_STATES])
     tree = int(work[W_TREE])
     rounds = 0
     rounds_state = -1
@@ -482,10 +492,10 @@ def pop_all(auto, pool, table, count, work, n, stacks, exact):
         target = int(pool[frame + 3])
         value = int(pool[frame + 4])
         parents = int(pool[frame + 5])
-        if target < n_states:
+        if target < SITE_BASE:
             n = add_thread(pool, table, count, work, n, target, parents)
             continue
-        site = target - n_states
+        site = target - SITE_BASE
         loop = auto[auto[SITE_LOOP] + site]
         least = int(auto[auto[LOOP_MIN] + loop])
         most = int(auto[auto[LOOP_MAX] + loop])
@@ -501,7 +511,7 @@ def pop_all(auto, pool, table, count, work, n, stacks, exact):
             if not exact:
                 value = int(zone_of(auto, site, value))
         if can_loop:
-            state = int(auto[auto[LOOP_STATE] + loop])
+            state = int(auto[auto[ENTRY_STATE] + auto[auto[LOOP_ENTRY] + loop]])
             if state != rounds_state or rounds >= work[W_TREE_SIZE]:
                 n = flush_rounds(pool, table, count, work, n, rounds_state, rounds)
                 rounds_state = state
@@ -517,20 +527,61 @@ def pop_all(auto, pool, table, count, work, n, stacks, exact):
 
 
 @jit
-def push_all(auto, pool, table, count, work, n, cls):
-    """Add the threads inside the calls that may begin with a byte class; returns the new size.
+def push_calls(auto, pool, table, count, work, n, k, cls):
+    """Add the threads inside the calls of thread ``k`` that may begin with a symbol (-1: with any)."""
+    state = int(work[work[W_STATE] + k])
+    stacks = int(work[work[W_SET] + k])
+    for c in range(auto[auto[CALL_START] + state], auto[auto[CALL_START] + state + 1]):
+        entry = int(auto[auto[CALL_ENTRY] + c])
+        if cls >= 0:
+            first = auto[auto[ENTRY_FIRST] + entry * auto[FIRST_WORDS] + (cls >> 5)]
+            if (first >> (cls & 31)) & 1 == 0:
+                continue
+        start = int(auto[auto[ENTRY_STATE] + entry])
+        if start < 0:
+            count[NEED] = entry + 1
+            count[OVERFLOW] = 1
+            return n
+        back = int(auto[auto[CALL_RETURN] + c])
+        pushed = stacks
+        if back != JUMP:
+            frame = term3(pool, table, count, work, FRAME, back, 0, stacks)
+            pushed = term1(pool, table, count, work, SET, frame)
+        count[WORK] += 1
+        n = add_thread(pool, table, count, work, n, start, pushed)
+    return n
 
-    Callers come before what they call (CALL_ORDER), so that a frame is made once, on all the stacks
-    below it, and not again for each that is found later.
+
+@jit
+def push_all(auto, pool, table, count, work, n, cls):
+    """Add the threads inside the calls that may begin with a symbol (-1: any); returns the new size.
+
+    Callers come before what they call (CALL_ORDER, when RANKED), so that a frame is made once, on all the
+    stacks below it, and not again for each that is found later.
     """
-    word = cls >> 5
-    bit = cls & 31
     queued = work[W_QUEUED]
     states = work[W_STATE]
+    stack = int(work[W_STACK])
+    work[stack] = 0
     for k in range(n):
         state = work[states + k]
         if auto[auto[CALL_START] + state] < auto[auto[CALL_START] + state + 1]:
             work[queued + k] = 1
+            work[stack] += 1
+            work[stack + work[stack]] = k
+    if work[stack] == 0:
+        return n
+    if auto[RANKED] == 0:
+        while count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
+            k = next_thread(work)
+            if k < 0:
+                break
+            state = int(work[states + k])
+            for e in range(auto[auto[EMPTY_START] + state], auto[auto[EMPTY_START] + state + 1]):
+                target = int(auto[auto[EMPTY_TARGET] + e])
+                n = add_thread(pool, table, count, work, n, target, int(work[work[W_SET] + k]))
+            n = push_calls(auto, pool, table, count, work, n, k, cls)
+        return n
     while count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
         best = -1
         order = 0
@@ -543,22 +594,8 @@ def push_all(auto, pool, table, count, work, n, cls):
         if best < 0:
             break
         work[queued + best] = 0
-        state = int(work[states + best])
-        stacks = int(work[work[W_SET] + best])
-        for c in range(auto[auto[CALL_START] + state], auto[auto[CALL_START] + state + 1]):
-            entry = int(auto[auto[CALL_ENTRY] + c])
-            first = auto[auto[ENTRY_FIRST] + entry * auto[FIRST_WORDS] + word]
-            if (first >> bit) & 1 == 0:
-                continue
-            frame = term3(
-                pool, table, count, work, FRAME, int(auto[auto[CALL_RETURN] + c]), 0, stacks
-            )
-            pushed = term1(pool, table, count, work, SET, frame)
-            work[work[W_STACK]] = 0
-            count[WORK] += 1
-            n = add_thread(
-                pool, table, count, work, n, int(auto[auto[ENTRY_STATE] + entry]), pushed
-            )
+        n = push_calls(auto, pool, table, count, work, n, best, cls)
+        work[stack] = 0
     return n
 
 
@@ -584,27 +621,13 @@ def end_closure(work, n):
 
 
 @jit
-def next_thread(work):
-    """Number of a thread whose closure is due, or -1."""
-    top = int(work[work[W_STACK]])
-    if top == 0:
-        return -1
-    k = int(work[work[W_STACK] + top])
-    work[work[W_STACK]] = top - 1
-    work[work[W_QUEUED] + k] = 0
-    return k
+def close(auto, pool, table, count, work, n, exact):
+    """Add the threads behind empty edges and behind completed frames to a closure.
 
-
-@jit
-def step(auto, pool, table, count, work, shape, bases, cls, exact):
-    """One byte class: the threads that live after it, in ``work``.
-
-    Returns their number (0: dead) or ASK - hole. Nothing is remembered here.
+    Returns ``(new size, ASK - hole or 0, whether the empty stack may be completed)``.
     """
-    count[STEPS] += 1
-    byte = auto[auto[BYTE_OF] + cls]
     ask = 0
-    n = begin_closure(pool, table, count, work, shape, bases)
+    yes = 0
     while ask == 0:
         k = next_thread(work)
         if k < 0:
@@ -616,8 +639,24 @@ def step(auto, pool, table, count, work, shape, bases, cls, exact):
             count[TOO_COMPLEX] = 1
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
             break
+        for e in range(auto[auto[EMPTY_START] + state], auto[auto[EMPTY_START] + state + 1]):
+            target = int(auto[auto[EMPTY_TARGET] + e])
+            n = add_thread(pool, table, count, work, n, target, stacks)
         if auto[auto[FINAL] + state] != 0:
-            n, ask, _ = pop_all(auto, pool, table, count, work, n, stacks, exact)
+            n, ask, bottom = pop_all(auto, pool, table, count, work, n, stacks, exact)
+            yes |= bottom
+    return n, ask, yes
+
+
+@jit
+def step(auto, pool, table, count, work, shape, bases, cls, exact):
+    """One symbol: the threads that live after it, in ``work``.
+
+    Returns their number (0: dead) or ASK - hole. Nothing is remembered here.
+    """
+    count[STEPS] += 1
+    n = begin_closure(pool, table, count, work, shape, bases)
+    n, ask, _ = close(auto, pool, table, count, work, n, exact)
     if ask == 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
         n = push_all(auto, pool, table, count, work, n, cls)
     m = 0
@@ -625,9 +664,9 @@ def step(auto, pool, table, count, work, shape, bases, cls, exact):
         for k in range(n):
             state = int(work[work[W_STATE] + k])
             for e in range(auto[auto[EDGE_START] + state], auto[auto[EDGE_START] + state + 1]):
-                if auto[auto[EDGE_LO] + e] > byte:
+                if auto[auto[EDGE_LO] + e] > cls:
                     break
-                if byte <= auto[auto[EDGE_HI] + e]:
+                if cls <= auto[auto[EDGE_HI] + e]:
                     m = add_result(
                         pool,
                         table,
@@ -728,9 +767,134 @@ def plain_row(auto, pool, table, count, trans, work, shape):
 
 
 @jit
+def link_edges(auto, work, n):
+    """Sort the byte edges of a closure into the segments of the alphabet on which they agree.
+
+    Segment ``i`` runs from one cut to the next (W_CUT holds the segment of each symbol); its edges are a
+    linked list from W_HEAD. Returns the number of segments, 0 when the links do not fit.
+    """
+    symbols = int(auto[N_SYMBOLS])
+    cut = int(work[W_CUT])
+    head = int(work[W_HEAD])
+    link = int(work[W_LINK])
+    for i in range(symbols + 1):
+        work[cut + i] = 0
+    edges = 0
+    for k in range(n):
+        state = int(work[work[W_STATE] + k])
+        for e in range(auto[auto[EDGE_START] + state], auto[auto[EDGE_START] + state + 1]):
+            work[cut + auto[auto[EDGE_LO] + e]] = 1
+            work[cut + auto[auto[EDGE_HI] + e] + 1] = 1
+            edges += 1
+    segment = 0
+    work[head] = -1
+    for i in range(symbols + 1):
+        if work[cut + i] != 0 and i > 0:
+            segment += 1
+            work[head + segment] = -1
+        work[cut + i] = segment
+    links = 0
+    room = int(work[W_LINKS])
+    for k in range(n):
+        state = int(work[work[W_STATE] + k])
+        stacks = int(work[work[W_SET] + k])
+        for e in range(auto[auto[EDGE_START] + state], auto[auto[EDGE_START] + state + 1]):
+            first = int(work[cut + auto[auto[EDGE_LO] + e]])
+            last = int(work[cut + auto[auto[EDGE_HI] + e]])
+            target = int(auto[auto[EDGE_TARGET] + e])
+            if links + last - first >= room:
+                return 0
+            for i in range(first, last + 1):
+                at = link + 3 * links
+                work[at] = work[head + i]
+                work[at + 1] = target
+                work[at + 2] = stacks
+                work[head + i] = links
+                links += 1
+    return segment + 1
+
+
+@jit
+def expand(auto, pool, table, count, trans, work, row):
+    """Fill in all transitions of a row at once; some stay UNKNOWN when there is too much to do at once."""
+    count[EXPANDED] += 1
+    stride = int(auto[STRIDE])
+    symbols = int(auto[N_SYMBOLS])
+    config = int(trans[row * stride])
+    at = row * stride + 1
+    n = begin_closure(pool, table, count, work, int(pool[config + 3]), int(pool[config + 4]))
+    n, ask, _ = close(auto, pool, table, count, work, n, False)
+    segments = 0
+    if ask == 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
+        n = push_all(auto, pool, table, count, work, n, -1)
+        if count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
+            segments = link_edges(auto, work, n)
+    end_closure(work, n)
+    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+        return
+    if ask != 0:
+        part = trans[at : at + symbols]
+        for i in range(symbols):
+            part[i] = ask
+        return
+    cut = int(work[W_CUT])
+    head = int(work[W_HEAD])
+    link = int(work[W_LINK])
+    symbol = 0
+    alone_target = alone_stacks = alone_row = -1
+    for segment in range(segments):
+        first = int(work[head + segment])
+        result = DEAD
+        if first >= 0 and work[link + 3 * first] < 0:
+            # one edge: neighbours often lead to the same place
+            target = int(work[link + 3 * first + 1])
+            stacks = int(work[link + 3 * first + 2])
+            if target != alone_target or stacks != alone_stacks:
+                buffer = work[W_BUFFER]
+                work[buffer] = target
+                work[buffer + 1] = 0
+                shape = intern(pool, table, count, SHAPE, work, buffer, 2)
+                bases = term1(pool, table, count, work, BASES, stacks)
+                if count[OVERFLOW] != 0:
+                    return
+                alone_row = row_of(auto, pool, table, count, trans, work, shape, bases)
+                if count[OVERFLOW] != 0:
+                    return
+                alone_target = target
+                alone_stacks = stacks
+            result = alone_row
+        elif first >= 0:
+            m = 0
+            while first >= 0:
+                target = int(work[link + 3 * first + 1])
+                stacks = int(work[link + 3 * first + 2])
+                m = add_result(pool, table, count, work, m, target, stacks)
+                first = int(work[link + 3 * first])
+            for k in range(m):
+                work[work[R_MARK] + work[work[R_STATE] + k]] = 0
+            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                return
+            shape, bases = shape_and_bases(pool, table, count, work, m)
+            if count[OVERFLOW] != 0:
+                return
+            result = row_of(auto, pool, table, count, trans, work, shape, bases)
+            if count[OVERFLOW] != 0:
+                return
+        while symbol < symbols and work[cut + symbol] == segment:
+            trans[at + symbol] = result
+            symbol += 1
+
+
+@jit
 def next_row(auto, pool, table, count, trans, work, row, cls):
     """Transition of a row: a row, DEAD or ASK - hole; computed when unknown. Check OVERFLOW after it."""
     stride = int(auto[STRIDE])
+    known = int(trans[row * stride + 1 + cls])
+    if known != UNKNOWN:
+        return known
+    expand(auto, pool, table, count, trans, work, row)
+    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+        return DEAD
     known = int(trans[row * stride + 1 + cls])
     if known != UNKNOWN:
         return known
@@ -926,23 +1090,8 @@ def substitute(auto, pool, table, count, trans, work, row, hole, labels):
 @jit
 def accepts(auto, pool, table, count, work, shape, bases, exact):
     """Whether a configuration may end here: 1, 0 or ASK - hole."""
-    ask = 0
-    yes = 0
     n = begin_closure(pool, table, count, work, shape, bases)
-    while ask == 0 and yes == 0:
-        k = next_thread(work)
-        if k < 0:
-            break
-        count[WORK] += 1
-        if count[WORK] > count[WORK_LIMIT]:
-            count[TOO_COMPLEX] = 1
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            break
-        state = int(work[work[W_STATE] + k])
-        if auto[auto[FINAL] + state] == 0:
-            continue
-        stacks = int(work[work[W_SET] + k])
-        n, ask, yes = pop_all(auto, pool, table, count, work, n, stacks, exact)
+    n, ask, yes = close(auto, pool, table, count, work, n, exact)
     end_closure(work, n)
     if yes:
         return 1
@@ -1075,19 +1224,8 @@ def settle(auto, pool, table, count, trans, work, row, cls, bases):
 
 @jit
 def refine(auto, pool, table, count, trans, work, row, bases):
-    """Answer all that a row's first bytes ask: the refined row. Check the flags after it."""
-    stride = int(auto[STRIDE])
-    cls = 0
-    while cls < auto[N_CLASSES]:
-        if trans[row * stride + 1 + cls] > UNKNOWN:
-            cls += 1
-            continue
-        refined = settle(auto, pool, table, count, trans, work, row, cls, bases)
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return row
-        cls = 0 if refined != row else cls + 1
-        row = refined
-    return row
+    """Answer all that a row asks before its first byte: the refined row. Check the flags after it."""
+    return settle(auto, pool, table, count, trans, work, row, 0, bases)
 
 
 @jit
@@ -1122,48 +1260,43 @@ def begin_walk(auto, pool, table, count, trans, work, shape, bases):
 
 @jit
 def cross(auto, pool, table, count, trans, work, row, home, back, left, low, high):
-    """Whether from a row all ``left`` continuation bytes, the first in low..high, lead home."""
-    class_of = int(auto[CLASS_OF])
+    """Whether from a row all ``left`` continuation bytes, the first in low..high, lead home.
+
+    Neighbouring bytes that lead to one row need one look.
+    """
     stride = int(auto[STRIDE])
-    previous = -1
+    known = -9
     for byte in range(low, high + 1):
-        cls = int(auto[class_of + byte])
-        if cls == previous:
-            continue
-        previous = cls
-        target = int(trans[row * stride + 1 + cls])
+        target = int(trans[row * stride + 1 + byte])
         if target == UNKNOWN:
-            target = next_row(auto, pool, table, count, trans, work, row, cls)
+            target = next_row(auto, pool, table, count, trans, work, row, byte)
+        if target == known:
+            continue
+        known = target
         if left == 1:
             if target != home and target != back:
                 return False
             continue
         if target < 0:
             return False
-        second = -1
+        known2 = -9
         for byte2 in range(0x80, 0xC0):
-            cls2 = int(auto[class_of + byte2])
-            if cls2 == second:
-                continue
-            second = cls2
-            target2 = int(trans[target * stride + 1 + cls2])
+            target2 = int(trans[target * stride + 1 + byte2])
             if target2 == UNKNOWN:
-                target2 = next_row(auto, pool, table, count, trans, work, target, cls2)
+                target2 = next_row(auto, pool, table, count, trans, work, target, byte2)
+            if target2 == known2:
+                continue
+            known2 = target2
             if left == 2:
                 if target2 != home and target2 != back:
                     return False
                 continue
             if target2 < 0:
                 return False
-            third = -1
             for byte3 in range(0x80, 0xC0):
-                cls3 = int(auto[class_of + byte3])
-                if cls3 == third:
-                    continue
-                third = cls3
-                target3 = int(trans[target2 * stride + 1 + cls3])
+                target3 = int(trans[target2 * stride + 1 + byte3])
                 if target3 == UNKNOWN:
-                    target3 = next_row(auto, pool, table, count, trans, work, target2, cls3)
+                    target3 = next_row(auto, pool, table, count, trans, work, target2, byte3)
                 if target3 != home and target3 != back:
                     return False
     return True
@@ -1172,9 +1305,8 @@ def cross(auto, pool, table, count, trans, work, row, home, back, left, low, hig
 @jit
 def wide(auto, pool, table, count, trans, work, row, home, back):
     """Whether every character beyond ASCII, spelled in UTF-8, leads from a row home (or ``back``)."""
-    class_of = int(auto[CLASS_OF])
     stride = int(auto[STRIDE])
-    before = -1
+    known = -9
     for lead in range(0xC2, 0xF5):
         left = 1 if lead < 0xE0 else 2 if lead < 0xF0 else 3
         low = 0x80
@@ -1187,17 +1319,16 @@ def wide(auto, pool, table, count, trans, work, row, home, back):
             low = 0x90
         elif lead == 0xF4:
             high = 0x8F
-        cls = int(auto[class_of + lead])
-        # neighbours of one class behave alike; those with bounds of their own are looked at anyway
-        alike = cls == before and low == 0x80 and high == 0xBF
-        before = -1 if low != 0x80 or high != 0xBF or lead in (0xDF, 0xEF) else cls
-        if alike:
-            continue
-        first = int(trans[row * stride + 1 + cls])
+        first = int(trans[row * stride + 1 + lead])
         if first == UNKNOWN:
-            first = next_row(auto, pool, table, count, trans, work, row, cls)
+            first = next_row(auto, pool, table, count, trans, work, row, lead)
         if first < 0:
             return False
+        # neighbours that lead to one row need one look; those with bounds of their own have theirs
+        plain = low == 0x80 and high == 0xBF
+        if plain and first == known:
+            continue
+        known = first if plain and lead not in (0xDF, 0xEF) else -9
         if not cross(auto, pool, table, count, trans, work, first, home, back, left, low, high):
             return False
     return True
@@ -1219,9 +1350,9 @@ def far_row(auto, pool, table, count, trans, work, row):
     if int(pool[stacks]) >> 5 != 1:
         return -1, -1, 0
     frame = int(pool[stacks + 3])
-    if pool[frame] & 31 != FRAME or pool[frame + 3] < auto[N_STATES] or pool[frame + 4] < 0:
+    if pool[frame] & 31 != FRAME or pool[frame + 3] < SITE_BASE or pool[frame + 4] < 0:
         return -1, -1, 0
-    loop = auto[auto[SITE_LOOP] + pool[frame + 3] - auto[N_STATES]]
+    loop = auto[auto[SITE_LOOP] + pool[frame + 3] - SITE_BASE]
     most = int(auto[auto[LOOP_MAX] + loop])
     if most < 0:
         return -1, -1, 0
@@ -1253,17 +1384,16 @@ def run_of(auto, pool, table, count, trans, work, row, bases, found, loops, arou
     row to home, as eight words each. Returns 0 when there is no such run, 1 when there is, 2 when every
     character beyond ASCII belongs to it too. The row must be refined.
     """
-    class_of = int(auto[CLASS_OF])
     stride = int(auto[STRIDE])
     home = -1
     size = 0
     for probe in (0x65, 0x30, 0x41, 0x20):
-        target = int(trans[row * stride + 1 + auto[class_of + probe]])
+        target = int(trans[row * stride + 1 + probe])
         if target < 0 or target == home:
             continue
         n = 0
         for byte in range(128):
-            if trans[row * stride + 1 + auto[class_of + byte]] == target:
+            if trans[row * stride + 1 + byte] == target:
                 n += 1
         if n > size:
             home = target
@@ -1295,7 +1425,7 @@ def run_of(auto, pool, table, count, trans, work, row, bases, found, loops, arou
     # an unrefined home and its refinement are the same configuration: both count as coming back
     back = home if most == ENDLESS else around
     for byte in range(128):
-        cls = int(auto[class_of + byte])
+        cls = int(byte)
         target = int(trans[around * stride + 1 + cls])
         if target != around and target != back:
             continue
@@ -1308,9 +1438,24 @@ def run_of(auto, pool, table, count, trans, work, row, bases, found, loops, arou
         return 1
     if last >= 0:
         for lead in range(0xC2, 0xF5):
-            if trans[last * stride + 1 + auto[class_of + lead]] != DEAD:
+            if trans[last * stride + 1 + lead] != DEAD:
                 return 0
     return 2 if wide(auto, pool, table, count, trans, work, row, home, around) else 1
+
+
+@jit
+def live_symbols(auto, pool, table, count, trans, work, shape, bases, live):
+    """Mark the symbols that may come next in ``live`` (uint8, zeroed). Returns 0, FULL, COMPLEX or TANGLED."""
+    code = begin_walk(auto, pool, table, count, trans, work, shape, bases)
+    if code < 0:
+        return code
+    row = code >> 1
+    for symbol in range(auto[N_SYMBOLS]):
+        if next_row(auto, pool, table, count, trans, work, row, symbol) >= 0:
+            live[symbol] = 1
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return failure(count)
+    return 0
 
 
 @jit
@@ -1323,7 +1468,6 @@ def walk(
     cleared. Returns 0, FULL, COMPLEX or TANGLED; on FULL grow the arena and begin again.
     """
     stride = int(auto[STRIDE])
-    class_of = int(auto[CLASS_OF])
     rows = int(work[W_DEPTH]) + MAX_ASKED
     i = start
     visited = 0
@@ -1331,7 +1475,7 @@ def walk(
         visited += 1
         depth = rows + int(depths[i])
         current = int(work[depth])
-        cls = int(auto[class_of + int(bytes_[i])])
+        cls = int(bytes_[i])
         following = int(trans[current * stride + 1 + cls])
         if following <= UNKNOWN:
             current = settle(auto, pool, table, count, trans, work, current, cls, bases)
@@ -1376,7 +1520,6 @@ def walk_exits(
     W_FOLLOW holds the row (or DEAD) behind that byte after 0, 1, 2, ... characters.
     """
     stride = int(auto[STRIDE])
-    class_of = int(auto[CLASS_OF])
     rows = int(work[W_DEPTH]) + MAX_ASKED
     follow = int(work[W_FOLLOW])
     visited = 0
@@ -1402,7 +1545,7 @@ def walk_exits(
             visited += 1
             depth = rows + int(depths[i])
             current = int(work[depth])
-            cls = int(auto[class_of + int(bytes_[i])])
+            cls = int(bytes_[i])
             following = int(trans[current * stride + 1 + cls])
             if following <= UNKNOWN:
                 current = settle(auto, pool, table, count, trans, work, current, cls, bases)
@@ -1464,7 +1607,6 @@ def walk_run(
     what lies below the exits whose byte may come there.
     """
     stride = int(auto[STRIDE])
-    class_of = int(auto[CLASS_OF])
     rows = int(work[W_DEPTH]) + MAX_ASKED
     around = int(found[1])
     most = int(found[2])
@@ -1506,7 +1648,7 @@ def walk_run(
     if most != ENDLESS:
         while not in_run(probe, loops, 0) and probe < 127:
             probe += 1
-        probe = int(auto[class_of + probe])
+        probe = int(probe)
         row_then = row
         while known < most and known < MOST_CHARACTERS and row_then >= 0:
             work[chain + known] = row_then
@@ -1522,7 +1664,7 @@ def walk_run(
         stop = int(exits_at[byte + 1])
         if first == stop:
             continue
-        cls = int(auto[class_of + byte])
+        cls = int(byte)
         endless = int(trans[around * stride + 1 + cls])
         if endless < 0:
             continue
@@ -1568,7 +1710,7 @@ def walk_run(
             continue
         following = row
         for i in range(int(depths[node])):
-            cls = int(auto[class_of + int(blob[start + i])])
+            cls = int(blob[start + i])
             following = settle(auto, pool, table, count, trans, work, following, cls, bases)
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                 return failure(count)
@@ -1604,7 +1746,7 @@ def advance(auto, pool, table, count, trans, work, data, start, stop, shape, bas
     """Feed bytes to a sequence: ``(shape, bases)`` after them, or ``(REFUSED | FULL | COMPLEX, position)``."""
     stride = int(auto[STRIDE])
     for i in range(start, stop):
-        cls = int(auto[auto[CLASS_OF] + int(data[i])])
+        cls = int(data[i])
         row = int(pool[shape + 1])
         if row < 0:
             row = plain_row(auto, pool, table, count, trans, work, shape)
@@ -1716,6 +1858,22 @@ def rows_by_length(tokens, lengths, words, width):
             words[int(lengths[i]) * width + (token >> 5)] |= 1 << (token & 31)
     for i in range(width, words.size):
         words[i] |= words[i - width]
+
+
+@jit
+def run_length(data, offsets, live):
+    """Most consecutive bytes out of a set (``live``, 256 flags) inside one token."""
+    best = 0
+    for token in range(offsets.size - 1):
+        run = 0
+        for i in range(offsets[token], offsets[token + 1]):
+            if live[data[i]] != 0:
+                run += 1
+                if run > best:
+                    best = run
+            else:
+                run = 0
+    return best
 
 
 @jit

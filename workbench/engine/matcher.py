@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from workbench.engine.engine import Engine
 from workbench.engine.history import History
+from workbench.engine.kernels import SITE_BASE
 from workbench.errors import VocabularyError
 from workbench.vocabulary import Vocabulary
 
@@ -250,14 +251,7 @@ class Matcher:
         return frozenset() if self._terminated else self._bytes_after(self._history.top)
 
     def _bytes_after(self, position: int) -> frozenset[int]:
-        one = np.zeros(1, dtype=np.uint8)
-        live: dict[int, bool] = {}
-        classes = self._engine.automaton.byte_class.tolist()
-        for byte, cls in enumerate(classes):
-            if cls not in live:
-                one[0] = byte
-                live[cls] = self._engine.advance_bytes(position, one, 0, 1) >= 0
-        return frozenset(byte for byte, cls in enumerate(classes) if live[cls])
+        return self._engine.live_bytes(position)
 
     def forced_bytes(self, limit: int = 65_536) -> bytes:
         """The bytes that must come next: as long as there is one choice and no end; at most ``limit``."""
@@ -338,14 +332,14 @@ class Matcher:
 
     def stacks(self, limit: int = 8) -> tuple[StackView, ...]:
         """The live threads with their stacks, at most ``limit`` of them, for display."""
-        automaton = self._engine.automaton
-        n = automaton.n_states
         out: list[StackView] = []
         for state, frames in self._engine.stacks(self._history.top, limit):
             views = []
             for target, count in frames:
                 back, counted = (
-                    (target, None) if target < n else (self._engine.site_return(target), count)
+                    (target, None)
+                    if target < SITE_BASE
+                    else (self._engine.site_return(target), count)
                 )
                 views.append(FrameView(back, self._rules(back), counted))
             out.append(StackView(state, self._rules(state), tuple(views)))

@@ -51,6 +51,9 @@ class Slices:
         self._depths = vocabulary.max_token_bytes + 2
         self.words = (vocabulary.width + 31) // 32
         # copies: the kernels take writable arrays only
+        self.blob = np.frombuffer(vocabulary.blob or b"\0", dtype=np.uint8).copy()
+        self.offsets = vocabulary.offsets.astype(np.int64)
+        self._runs: dict[int, int] = {}
         self.trie = Trie(
             trie.byte.copy(),
             trie.depth.copy(),
@@ -59,6 +62,16 @@ class Slices:
             trie.duplicates,
         )
         self._made: dict[tuple[int, bool], Slice] = {}
+
+    def longest_run(self, alphabet: int) -> int:
+        """Most consecutive bytes of an alphabet (a 256-bit set) inside one token."""
+        found = self._runs.get(alphabet)
+        if found is None:
+            if len(self._runs) > 10_000:
+                self._runs.clear()
+            live = np.array([alphabet >> b & 1 for b in range(256)], dtype=np.uint8)
+            found = self._runs[alphabet] = int(kernels.run_length(self.blob, self.offsets, live))
+        return found
 
     def best(self, loops: int, utf8: bool) -> Slice | None:
         """The slice that saves most for a run of these characters; made when there is none.

@@ -2,77 +2,129 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.model import Automaton
 from workbench.automaton.nfa import strongly_connected
 from workbench.engine import kernels as k
-from workbench.vocabulary import Vocabulary
+from workbench.engine.slices import Slices
 
-__all__ = ["longest_run", "pack_automaton", "scratch"]
+__all__ = ["Packed", "scratch"]
 
 _BUFFER = 1 << 16
+#: edges that the expansion of one row may sort into segments of the alphabet
+_LINKS = 1 << 14
 
 
-def pack_automaton(automaton: Automaton, vocabulary: Vocabulary) -> NDArray[np.int32]:
-    """Pack an automaton into one int32 array: a header of offsets, then the arrays (see ``kernels``)."""
-    a = automaton
-    n_calls = len(a.call_entry)
-    sites: dict[tuple[int, int], int] = {}
-    call_return = a.call_return.astype(np.int32).copy()
-    for i in np.flatnonzero(a.call_loop >= 0):
-        site = sites.setdefault((int(a.call_loop[i]), int(a.call_return[i])), len(sites))
-        call_return[i] = a.n_states + site
-    words = (a.n_classes + 31) // 32
-    byte_of = np.zeros(a.n_classes, dtype=np.int32)
-    byte_of[a.byte_class[::-1]] = np.arange(255, -1, -1)
-    header = np.zeros(k.AUTO_SLOTS, dtype=np.int32)
-    header[[k.N_STATES, k.N_CLASSES, k.STRIDE, k.FIRST_WORDS]] = (
-        a.n_states,
-        a.n_classes,
-        a.n_classes + 1,
-        words,
-    )
-    parts: list[NDArray[np.int32]] = [header]
-    size = header.size
+class Packed:
+    """An automaton in one int32 array, ``auto``: a header of offsets, then the parts (see ``kernels``).
 
-    def put(slot: int, values: Iterable[int] | NDArray[np.generic]) -> None:
-        nonlocal size
-        array = np.asarray(values).astype(np.int32).ravel()
-        header[slot] = size
-        size += array.size
-        parts.append(array)
+    Each part has room to grow; :meth:`sync` takes over what the automaton has got since.
+    """
 
-    put(k.FINAL, a.final)
-    put(k.EDGE_START, a.edge_start)
-    put(k.EDGE_LO, a.edge_lo)
-    put(k.EDGE_HI, a.edge_hi)
-    put(k.EDGE_TARGET, a.edge_target)
-    put(k.CALL_START, a.call_start)
-    put(k.CALL_ENTRY, a.call_entry)
-    put(k.CALL_RETURN, call_return)
-    put(k.ENTRY_STATE, a.entry_state)
-    put(k.ENTRY_FIRST, _first_classes(a, words))
-    put(k.SITE_LOOP, np.array([loop for loop, _ in sites], dtype=np.int32))
-    put(k.SITE_RETURN, np.array([after for _, after in sites], dtype=np.int32))
-    put(k.LOOP_STATE, a.entry_state[a.loop_entry] if n_calls else a.loop_entry)
-    put(k.LOOP_MIN, a.loop_min)
-    put(k.LOOP_MAX, a.loop_max)
-    put(k.LOOP_ZONE, [_reach(a, entry, vocabulary) for entry in a.loop_entry.tolist()])
-    put(k.CLASS_OF, a.byte_class)
-    put(k.BYTE_OF, byte_of)
-    put(k.CALL_ORDER, _call_order(a))
-    return np.concatenate(parts)
+    def __init__(self, automaton: Automaton, slices: Slices) -> None:
+        self.automaton = automaton
+        self.slices = slices
+        self.auto = np.zeros(0, dtype=np.int32)
+        self.n_symbols = 256 + len(automaton.symbols)
+        self.words = (self.n_symbols + 31) // 32
+        self.states_room = 0
+        self._sites: dict[tuple[int, int], int] = {}
+        self._returns = np.zeros(0, dtype=np.int32)
+        self._zones: list[int] = []
+        self._room: dict[int, int] = {}
+        self._filled: dict[int, int] = {}
+        self._order = _call_order(automaton) if automaton.grow is None else None
+        self._first = _first_symbols(automaton, self.words) if automaton.grow is None else None
+        self.sync()
+
+    def sync(self) -> None:
+        """Take over what is new in the automaton; ``auto`` may be a new array afterwards."""
+        a = self.automaton
+        self._number_sites()
+        zones = zip(a.loop_alphabet, a.loop_least, strict=True)
+        for alphabet, least in list(zones)[len(self._zones) :]:
+            self._zones.append(self.slices.longest_run(alphabet) // least + 2)
+        n_entries = len(a.entry_state)
+        first = self._first
+        if first is None:
+            first = np.full(n_entries * self.words, -1, dtype=np.int32)
+        order = self._order
+        if order is None:
+            order = np.zeros(0, dtype=np.int32)
+        sites = np.array(list(self._sites), dtype=np.int32).reshape(-1, 2)
+        parts: dict[int, NDArray[np.generic]] = {
+            k.FINAL: a.final,
+            k.EDGE_START: a.edge_start,
+            k.EDGE_LO: a.edge_lo,
+            k.EDGE_HI: a.edge_hi,
+            k.EDGE_TARGET: a.edge_target,
+            k.EMPTY_START: a.empty_start,
+            k.EMPTY_TARGET: a.empty_target,
+            k.CALL_START: a.call_start,
+            k.CALL_ENTRY: a.call_entry,
+            k.CALL_RETURN: self._returns,
+            k.ENTRY_STATE: a.entry_state,
+            k.ENTRY_FIRST: first,
+            k.CALL_ORDER: order,
+            k.SITE_LOOP: sites[:, 0],
+            k.SITE_RETURN: sites[:, 1],
+            k.LOOP_ENTRY: a.loop_entry,
+            k.LOOP_MIN: a.loop_min,
+            k.LOOP_MAX: a.loop_max,
+            k.LOOP_ZONE: np.array(self._zones, dtype=np.int32),
+        }
+        if any(len(part) > self._room.get(slot, -1) for slot, part in parts.items()):
+            self._lay_out(parts)
+        auto = self.auto
+        for slot, part in parts.items():
+            # entries are filled in later, all else is only appended to
+            begin = 0 if slot == k.ENTRY_STATE else self._filled.get(slot, 0)
+            at = int(auto[slot])
+            auto[at + begin : at + len(part)] = part[begin:]
+            self._filled[slot] = len(part)
+        auto[k.N_STATES] = a.n_states
+
+    def _lay_out(self, parts: dict[int, NDArray[np.generic]]) -> None:
+        """A new array with twice the room where the automaton may still grow."""
+        grows = self.automaton.grow is not None
+        header = np.zeros(k.AUTO_SLOTS, dtype=np.int32)
+        header[[k.N_SYMBOLS, k.STRIDE, k.FIRST_WORDS]] = (
+            self.n_symbols,
+            self.n_symbols + 1,
+            self.words,
+        )
+        header[k.RANKED] = self._order is not None
+        size = header.size
+        for slot, part in parts.items():
+            header[slot] = size
+            self._room[slot] = 2 * len(part) + 64 if grows else len(part)
+            size += self._room[slot]
+        self.states_room = self._room[k.FINAL]
+        self.auto = np.zeros(size, dtype=np.int32)
+        self.auto[: header.size] = header
+        self._filled.clear()
+
+    def _number_sites(self) -> None:
+        """Number the counted call sites; a site is a loop and where it returns to."""
+        a = self.automaton
+        known = len(self._returns)
+        if known == len(a.call_return):
+            return
+        fresh = a.call_return[known:].astype(np.int32)
+        loops = a.call_loop[known:]
+        for i in np.flatnonzero(loops >= 0).tolist():
+            key = (int(loops[i]), int(fresh[i]))
+            fresh[i] = k.SITE_BASE + self._sites.setdefault(key, len(self._sites))
+        self._returns = np.concatenate([self._returns, fresh])
 
 
-def _call_order(a: Automaton) -> list[int]:
+def _call_order(a: Automaton) -> NDArray[np.int32]:
     """Rank of each state: below the start states of what it calls, which form no cycles."""
     starts = a.entry_state[a.call_entry].tolist()
     bounds = a.call_start.tolist()
-    rank = [0] * a.n_states
+    rank = np.zeros(a.n_states, dtype=np.int32)
     callers = [s for s in range(a.n_states) if bounds[s] < bounds[s + 1]]
     if not callers:
         return rank
@@ -83,14 +135,13 @@ def _call_order(a: Automaton) -> list[int]:
     return rank
 
 
-def _first_classes(a: Automaton, words: int) -> NDArray[np.int32]:
-    """Per entry, the byte classes that may come first, as bits."""
+def _first_symbols(a: Automaton, words: int) -> NDArray[np.int32]:
+    """Per entry, the symbols that may come first, as bits."""
     direct = [0] * len(a.entry_state)
     uses: list[list[int]] = [[] for _ in direct]
     for entry, state in enumerate(a.entry_state.tolist()):
         for e in range(a.edge_start[state], a.edge_start[state + 1]):
-            low, high = int(a.byte_class[a.edge_lo[e]]), int(a.byte_class[a.edge_hi[e]])
-            direct[entry] |= (1 << (high + 1)) - (1 << low)
+            direct[entry] |= (1 << (int(a.edge_hi[e]) + 1)) - (1 << int(a.edge_lo[e]))
         uses[entry] = a.call_entry[a.call_start[state] : a.call_start[state + 1]].tolist()
     users: list[list[int]] = [[] for _ in direct]
     for entry, called in enumerate(uses):
@@ -108,51 +159,10 @@ def _first_classes(a: Automaton, words: int) -> NDArray[np.int32]:
     for entry, bits in enumerate(direct):
         for word in range(words):
             out[entry, word] = bits >> 32 * word & 0xFFFFFFFF
-    return out.view(np.int32)
+    return out.view(np.int32).ravel()
 
 
-def _reach(a: Automaton, entry: int, vocabulary: Vocabulary) -> int:
-    """More iterations of a loop's body than one token can complete."""
-    least = max(1, int(a.entry_distance[entry]))
-    seen = {int(a.entry_state[entry])}
-    order = list(seen)
-    alphabet = 0
-    for state in order:
-        for e in range(a.edge_start[state], a.edge_start[state + 1]):
-            alphabet |= (1 << (int(a.edge_hi[e]) + 1)) - (1 << int(a.edge_lo[e]))
-        following = a.edge_target[a.edge_start[state] : a.edge_start[state + 1]].tolist()
-        for c in range(a.call_start[state], a.call_start[state + 1]):
-            following += [int(a.call_return[c]), int(a.entry_state[a.call_entry[c]])]
-        for target in following:
-            if target not in seen:
-                seen.add(target)
-                order.append(target)
-    return longest_run(vocabulary, alphabet) // least + 2
-
-
-_runs: dict[tuple[str, int], int] = {}
-
-
-def longest_run(vocabulary: Vocabulary, alphabet: int) -> int:
-    """Most consecutive bytes of an alphabet (a 256-bit set) inside one token."""
-    key = (vocabulary.fingerprint, alphabet)
-    if key not in _runs:
-        if len(_runs) > 10_000:
-            _runs.clear()
-        member = np.array([alphabet >> b & 1 for b in range(256)], dtype=np.bool_)
-        blob = np.frombuffer(vocabulary.blob, dtype=np.uint8)
-        # a run ends at a byte outside and at the end of a token
-        breaks = np.flatnonzero(~member[blob])
-        ends = vocabulary.offsets.astype(np.int64)
-        cuts = np.unique(np.concatenate([breaks, breaks + 1, ends]))
-        gaps = np.diff(cuts)
-        inside = np.ones(len(gaps), dtype=np.bool_)
-        inside[np.searchsorted(cuts, breaks)] = False
-        _runs[key] = int(gaps[inside].max(initial=0))
-    return _runs[key]
-
-
-def scratch(n_states: int, max_token_bytes: int) -> NDArray[np.int32]:
+def scratch(n_states: int, n_symbols: int, max_token_bytes: int) -> NDArray[np.int32]:
     """Scratch space of the kernels, all zero, with its header of offsets."""
     sizes = {
         k.W_STATE: n_states + 1,
@@ -169,6 +179,9 @@ def scratch(n_states: int, max_token_bytes: int) -> NDArray[np.int32]:
         k.W_TREE: _BUFFER,
         k.W_CHAIN: k.MOST_CHARACTERS + 2,
         k.W_FOLLOW: k.MOST_CHARACTERS + 2,
+        k.W_CUT: n_symbols + 1,
+        k.W_HEAD: n_symbols + 2,
+        k.W_LINK: 3 * _LINKS,
         k.W_BUFFER: max(_BUFFER, 2 * n_states + 16),
     }
     header = np.zeros(k.WORK_SLOTS, dtype=np.int32)
@@ -176,6 +189,7 @@ def scratch(n_states: int, max_token_bytes: int) -> NDArray[np.int32]:
     for slot, length in sizes.items():
         header[slot] = size
         size += length
+    header[k.W_LINKS] = _LINKS
     header[k.W_TREE_SIZE] = sizes[k.W_TREE]
     header[k.W_BUFFER_SIZE] = sizes[k.W_BUFFER]
     work = np.zeros(size, dtype=np.int32)
