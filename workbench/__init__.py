@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from workbench.automaton.budgets import Budgets
+    from workbench.automaton.linear import NotRegular
     from workbench.decoding import Generation, GrammarLogitsProcessor, generate
     from workbench.decoding.trace import Trace, TraceStep
     from workbench.engine import (
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         VocabularyError,
         WorkbenchError,
     )
+    from workbench.frontends.combine import complement, difference, intersection, until
     from workbench.frontends.gbnf import gbnf
     from workbench.frontends.json_schema import json_schema
     from workbench.frontends.regex import regex
@@ -60,6 +62,7 @@ _HOMES = {
     "LoadedModel": "models",
     "Matcher": "engine",
     "ModelNotFound": "errors",
+    "NotRegular": "automaton.linear",
     "Outcome": "grammar.ir",
     "Trace": "decoding.trace",
     "TraceStep": "decoding.trace",
@@ -69,14 +72,18 @@ _HOMES = {
     "VocabularyError": "errors",
     "WorkbenchError": "errors",
     "compile": "engine",
+    "complement": "frontends.combine",
+    "difference": "frontends.combine",
     "empty_mask": "engine",
     "gbnf": "frontends.gbnf",
     "generate": "decoding",
+    "intersection": "frontends.combine",
     "json_schema": "frontends.json_schema",
     "load_model": "models",
     "regex": "frontends.regex",
     "show_mask": "notebook",
     "step": "notebook",
+    "until": "frontends.combine",
     "write_report": "notebook",
 }
 
@@ -94,6 +101,7 @@ __all__ = [
     "LoadedModel",
     "Matcher",
     "ModelNotFound",
+    "NotRegular",
     "Outcome",
     "Trace",
     "TraceStep",
@@ -103,14 +111,18 @@ __all__ = [
     "VocabularyError",
     "WorkbenchError",
     "compile",
+    "complement",
+    "difference",
     "empty_mask",
     "gbnf",
     "generate",
+    "intersection",
     "json_schema",
     "load_model",
     "regex",
     "show_mask",
     "step",
+    "until",
     "write_report",
 ]
 

@@ -1,0 +1,80 @@
+"""Grammars made of grammars, and of markers.
+
+``intersection``, ``difference`` and ``complement`` take grammars whose start is regular: of any front
+end, recursive only as ``NotRegular`` allows. ``until`` makes a grammar of the text that a marker ends.
+
+>>> from workbench.frontends.regex import regex
+>>> words = difference(regex("[a-z]{2,4}"), regex("if|in|or"))
+>>> words
+<Grammar difference: 1 rules, start 'root'>
+
+Next file to read: ``workbench/automaton/regular.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from workbench.automaton import regular
+from workbench.automaton.linear import NotRegular, resolve
+from workbench.automaton.regular import MAX_STATES
+from workbench.grammar.ir import Expr, Grammar, Graph, Ref
+from workbench.grammar.until import until as until_expr
+
+__all__ = ["NotRegular", "complement", "difference", "intersection", "until"]
+
+
+def intersection(*grammars: Grammar, max_states: int = MAX_STATES) -> Grammar:
+    """Make a grammar of the texts that every one of some grammars allows.
+
+    Raises ``NotRegular`` for a grammar that is not regular, or not in a form that shows it, and
+    ``GrammarTooComplex`` past ``max_states`` automaton states. That nothing is left is found when the
+    result is compiled.
+    """
+    return _operation("intersection", regular.intersect, grammars, max_states)
+
+
+def difference(grammar: Grammar, *others: Grammar, max_states: int = MAX_STATES) -> Grammar:
+    """Make a grammar of the texts of one grammar that no other allows. Raises as ``intersection`` does."""
+    return _operation("difference", regular.difference, (grammar, *others), max_states)
+
+
+def complement(grammar: Grammar, *, max_states: int = MAX_STATES) -> Grammar:
+    """Make a grammar of all texts that a grammar does not allow. Raises as ``intersection`` does.
+
+    Of all byte strings, where the grammar has parts that are less than a character (bytes above 0x7F that
+    are written one by one).
+    """
+    return _operation("complement", regular.complement, (grammar,), max_states)
+
+
+def until(*markers: str | bytes, include: bool = True) -> Grammar:
+    """Make a grammar of any text that ends where a marker ends for the first time.
+
+    ``include=False`` leaves the marker out: the texts that may stand before it. With ``bytes`` for a marker
+    any bytes may come, else any characters. Raises ``ValueError`` for no marker or an empty one.
+
+    >>> until("</think>").rules["root"].n_states
+    9
+    """
+    return Grammar({"root": until_expr(markers, include=include)}, "root", kind="until")
+
+
+def _operation(
+    kind: str, operation: Callable[..., Graph], grammars: tuple[Grammar, ...], max_states: int
+) -> Grammar:
+    """Apply an operation to the starts of grammars, whose rules may have the same names."""
+    starts: list[Expr] = []
+    names: list[str] = []
+    for number, grammar in enumerate(grammars):
+        if not isinstance(grammar, Grammar):
+            raise TypeError(f"{grammar!r} is not a Grammar")
+        try:
+            starts += resolve([Ref(grammar.start)], grammar.rules)
+        except NotRegular as error:
+            raise NotRegular(
+                f"{error.reason} (grammar {number + 1} of {len(grammars)})", error.part, error.rule
+            ) from None
+        names.append(grammar.start if len(grammars) == 1 else f"{grammar.start} ({number + 1})")
+    graph = operation(*starts, names=names, max_states=max_states)
+    return Grammar({"root": graph}, "root", kind=kind)
