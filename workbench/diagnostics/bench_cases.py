@@ -19,10 +19,12 @@ Form = tuple[Literal["json_schema", "gbnf", "builtin_json", "lark"], Any]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A language, a text of it, and how each engine is told of the language."""
+    """A language, two texts of it, and how each engine is told of the language."""
 
     name: str
     text: str
+    #: measured after the first one, when that one is known and this one is not
+    unseen: str
     workbench: Form
     xgrammar: Form
     llguidance: Form
@@ -71,6 +73,23 @@ _FLAT_VALUE = {
     "manager": None,
 }
 
+_FLAT_UNSEEN = {
+    "id": -90210,
+    "name": "Grace Brewster Murray Hopper",
+    "email": "hopper+navy@cobol.example.com",
+    "age": 85,
+    "active": False,
+    "role": "viewer",
+    "score": -0.5e-7,
+    "city": "Łódź / 東京",
+    "biography": (
+        "A moth in relay 70 of the Mark II became the best known bug there is; it was taped into the "
+        "logbook at 15:45.\tNanoseconds, she said, are pieces of wire: 29.97 cm each. "
+        "Она любила говорить: «Проще попросить прощения, чем разрешения»."
+    ),
+    "manager": "Howard H. Aiken",
+}
+
 _TREE_SCHEMA = {
     "$ref": "#/$defs/node",
     "$defs": {
@@ -105,6 +124,22 @@ _JSON_VALUE = {
         "quote": 'a "quoted" path C:\\temp\tand a tab',
     }
 }
+
+_JSON_UNSEEN = [
+    {"type": "FeatureCollection", "crs": None, "bbox": [-10.5, 47e0, 0, 0.001]},
+    {
+        "features": [
+            {
+                "geometry": {"coordinates": [[[8.54, 47.37], [-0.1276, 51.5072]]]},
+                "properties": {"Zürich": True, "pop.": 434008, "": [[], {}, [{}]]},
+            },
+            "a string in between",
+            False,
+        ],
+        "note": "tabs\tand \u0007 bells, slashes / and \\u0041",
+        "deep": {"a": {"b": {"c": {"d": [{"e": [None, 123456789012345678]}]}}}},
+    },
+]
 
 _JSON_GBNF = r"""
 root   ::= object | array
@@ -147,6 +182,11 @@ _ARITHMETIC_TEXT = (
     "12 + 3*(4.5 - 6/(7 + 8)) - -9*((10 - 11)*(12 + (13 - (14*(15 + (16/(17 - 18.25))))))) "
     "+ (1 + (2 + (3 + (4 + (5 + (6 + (7 + (8 + (9 + (10)))))))))) * 2718.28 - 3141 / 59 "
     "+ (100*(200*(300*(400 - 500) + 600) - 700) / 800) - 0.125*((((1))))+2*3-4/5+6*7-8/9"
+)
+
+_ARITHMETIC_UNSEEN = (
+    "-(7.25*8-((9+1)/-3.5))*-(-(6))/2 + 1000000 - (((2+3)*(4+5))-(6/7)) * 0.001+--5 "
+    "- ((((((99 / 98) * 97) - 96) + 95) / 94) * 93) + 31415.9265*2"
 )
 
 _SQL_GBNF = r"""
@@ -218,11 +258,21 @@ _SQL_TEXT = (
     "GROUP BY customer.name ORDER BY #sum(item.price) DESC, customer.name ASC LIMIT 50;"
 )
 
+_SQL_UNSEEN = (
+    "SELECT * FROM (SELECT room_no, #max(price) AS top FROM bookings GROUP BY room_no) AS best "
+    "INNER JOIN rooms ON rooms.no = best.room_no AND (rooms.floor >= 3 OR rooms.view = 'sea ''n'' sky') "
+    "LEFT JOIN guests ON guests.id = rooms.last_guest "
+    "WHERE best.top * 1.19 < 250 + 12.50 AND guests.name <> 'Müller-Lüdenscheidt' OR "
+    "rooms.no IN (101, 102, 103, #next(200 - 1)) "
+    "ORDER BY best.top ASC, #length(guests.name) + 1 DESC LIMIT 7;"
+)
+
 #: The five cases, in the order in which they are run and shown.
 CASES: tuple[Case, ...] = (
     Case(
         "flat schema",
         _compact(_FLAT_VALUE),
+        _compact(_FLAT_UNSEEN),
         ("json_schema", _FLAT_SCHEMA),
         ("json_schema", _FLAT_SCHEMA),
         ("json_schema", _FLAT_SCHEMA),
@@ -230,6 +280,7 @@ CASES: tuple[Case, ...] = (
     Case(
         "recursive schema",
         _compact(_tree(3, "1")),
+        _compact(_tree(2, "branch/7")),
         ("json_schema", _TREE_SCHEMA),
         ("json_schema", _TREE_SCHEMA),
         ("json_schema", _TREE_SCHEMA),
@@ -237,6 +288,7 @@ CASES: tuple[Case, ...] = (
     Case(
         "generic JSON",
         json.dumps(_JSON_VALUE, ensure_ascii=False, indent=2),
+        json.dumps(_JSON_UNSEEN, ensure_ascii=False, indent=4),
         ("gbnf", _JSON_GBNF),
         ("builtin_json", None),
         ("lark", _JSON_LARK),
@@ -244,6 +296,7 @@ CASES: tuple[Case, ...] = (
     Case(
         "arithmetic",
         _ARITHMETIC_TEXT,
+        _ARITHMETIC_UNSEEN,
         ("gbnf", _ARITHMETIC_GBNF),
         ("gbnf", _ARITHMETIC_GBNF),
         ("lark", _ARITHMETIC_LARK),
@@ -251,6 +304,7 @@ CASES: tuple[Case, ...] = (
     Case(
         "SQL-like",
         _SQL_TEXT,
+        _SQL_UNSEEN,
         ("gbnf", _SQL_GBNF),
         ("gbnf", _SQL_GBNF_RIGHT_RECURSIVE),
         ("lark", _SQL_LARK),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from workbench.errors import WorkbenchError
 
@@ -27,7 +26,7 @@ def _add_masks(bench: Any) -> None:
     masks.add_argument("--tokenizer", type=Path, required=True, metavar="PATH")
     masks.add_argument("--repeat", type=_positive, default=5, metavar="N", help="warm passes")
     masks.add_argument("--compilations", type=_positive, default=3, metavar="N", help="cold passes")
-    masks.add_argument("--json", type=Path, metavar="PATH", help="also write the figures here")
+    _add_outputs(masks)
     masks.set_defaults(run=_masks)
 
 
@@ -67,9 +66,15 @@ def _add_maskbench(bench: Any) -> None:
         action="store_true",
         help="run XGrammar with any_whitespace=False",
     )
-    add("--json", type=Path, metavar="PATH", help="also write the figures here")
-    add("--markdown", type=Path, metavar="PATH", help="also write the tables here, as Markdown")
+    _add_outputs(command)
     command.set_defaults(run=_maskbench)
+
+
+def _add_outputs(command: Any) -> None:
+    command.add_argument("--json", type=Path, metavar="PATH", help="also write the figures here")
+    command.add_argument(
+        "--markdown", type=Path, metavar="PATH", help="also write the tables here, as Markdown"
+    )
 
 
 def _positive(text: str) -> int:
@@ -86,7 +91,7 @@ def _masks(arguments: argparse.Namespace) -> int:
         arguments.tokenizer, repeat=arguments.repeat, compilations=arguments.compilations
     )
     print(report.table())
-    _write_json(arguments.json, report.to_json)
+    _write_outputs(arguments, report)
     return 0
 
 
@@ -131,15 +136,22 @@ def _maskbench(arguments: argparse.Namespace) -> int:
     print(report.text(arguments.clock))
     if arguments.slowest:
         print("\n" + report.slowest())
-    _write_json(arguments.json, report.to_json)
-    if arguments.markdown:
-        _write(arguments.markdown, report.markdown())
+    _write_outputs(arguments, report)
     return 0
 
 
-def _write_json(path: Path | None, values: Callable[[], Any]) -> None:
-    if path is not None:
-        _write(path, json.dumps(values(), ensure_ascii=False, indent=2) + "\n")
+class _Report(Protocol):
+    def to_json(self) -> dict[str, Any]: ...
+
+    def markdown(self) -> str: ...
+
+
+def _write_outputs(arguments: argparse.Namespace, report: _Report) -> None:
+    if arguments.json is not None:
+        text = json.dumps(report.to_json(), ensure_ascii=False, indent=2)
+        _write(arguments.json, text + "\n")
+    if arguments.markdown is not None:
+        _write(arguments.markdown, report.markdown())
 
 
 def _write(path: Path, text: str) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import inspect
 import json
 import lzma
 from collections.abc import Callable
@@ -35,6 +36,7 @@ __all__ = [
     "installed",
     "llguidance_tokenizer",
     "read_tokenizer",
+    "uncached",
     "version_of",
     "xgrammar_info",
 ]
@@ -44,10 +46,15 @@ Mask = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One sequence: ``fill()`` writes the next mask into the given row, ``accept(id)`` advances."""
+    """One sequence: ``fill()`` writes the next mask into the given row, ``accept(id)`` advances.
+
+    ``counters`` tells how many masks came out of a store and how many were computed, where an engine
+    says so.
+    """
 
     fill: Callable[[], Any]
     accept: Callable[[int], bool]
+    counters: Callable[[], tuple[int, int]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +90,11 @@ def version_of(distribution: str) -> str:
         return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:
         return "unknown"
+
+
+def uncached(compile_grammar: Callable[..., Any]) -> dict[str, Any]:
+    """What keeps our compilations from coming out of a store, where there is one."""
+    return {"cache": False} if "cache" in inspect.signature(compile_grammar).parameters else {}
 
 
 class _Named(Protocol):
@@ -151,11 +163,16 @@ def _workbench(setup: Setup) -> Compiler:
     def compiler(case: Case) -> Callable[[Mask], Session]:
         kind, form = case.workbench
         grammar = gbnf(form) if kind == "gbnf" else json_schema(form, whitespace="compact")
-        compiled = compile_grammar(grammar, setup.vocabulary)
+        compiled = compile_grammar(grammar, setup.vocabulary, **uncached(compile_grammar))
 
         def start(mask: Mask) -> Session:
             matcher = compiled.matcher()
-            return Session(partial(matcher.fill_mask, mask), matcher.accept)
+
+            def counters() -> tuple[int, int]:
+                stats = matcher.stats()
+                return stats.get("mask_hits", 0), stats.get("mask_misses", 0)
+
+            return Session(partial(matcher.fill_mask, mask), matcher.accept, counters)
 
         return start
 
@@ -204,12 +221,12 @@ def _llguidance(setup: Setup) -> Compiler:
         )
         # Without this, a mask before forced text holds one spelling of it only.
         text = '%llguidance {"no_forcing": true}\n' + text
-        first = llguidance.LLMatcher(tokenizer, llguidance.LLMatcher.grammar_from_lark(text))
-        if first.is_error():
-            raise ValueError(first.get_error())
+        matcher = llguidance.LLMatcher(tokenizer, llguidance.LLMatcher.grammar_from_lark(text))
+        if matcher.is_error():
+            raise ValueError(matcher.get_error())
 
         def start(mask: Mask) -> Session:
-            matcher = first.deep_copy()
+            # One matcher throughout: a copy would not have what the first one has learnt.
             matcher.reset()
             # The library's own NumPy helper, less its checks.
             fill = partial(matcher.unsafe_compute_mask_ptr, mask.ctypes.data, mask.nbytes)

@@ -2,9 +2,10 @@
 
 Every engine steps through the same token ids; each ``fill`` is timed as the Python call that a user
 makes. *Cold* is the first pass over a freshly compiled grammar (least of a few compilations, step by
-step); *warm* is the least time of each step over repeated passes. Passes of the engines are
-interleaved and their order rotates. Wall time is the call alone; CPU time is the thread's, less the
-cost of reading that clock. Masks are compared step by step with the first engine's.
+step); *warm* is the least time of each step over repeated passes; *unseen* is the first pass over a
+second text when the first one is known (least of a few compilations). Passes of the engines are
+interleaved and their order rotates. CPU time is the thread's, less the cost of reading that clock;
+wall time is the call alone. Masks are compared step by step with the first engine's.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from workbench.diagnostics.bench_engines import (
     read_tokenizer,
 )
 from workbench.diagnostics.bench_machine import clock_overhead, machine, machine_line
+from workbench.diagnostics.bench_tables import Table, figure, ratio, render_markdown, render_text
 from workbench.vocabulary import Vocabulary
 
 __all__ = ["Report", "Row", "Times", "bench_masks"]
@@ -72,6 +74,11 @@ class Row:
     warm: Times | None = None
     cold_cpu: Times | None = None
     warm_cpu: Times | None = None
+    unseen: Times | None = None
+    unseen_cpu: Times | None = None
+    unseen_steps: int = 0
+    #: share of the unseen text's masks that came out of a store, where the engine counts them
+    unseen_hits: float | None = None
     accept: Times | None = None
     differing_steps: int | None = None
     first_difference: str | None = None
@@ -95,9 +102,29 @@ class Report:
         """Plain values, for ``json.dump``."""
         return asdict(self)
 
+    def head(self) -> list[str]:
+        """What the figures stand on, in lines."""
+        return [
+            f"{self.tokenizer} ({self.vocabulary_size:,} tokens), one thread; µs a mask; "
+            f"cold = first pass, least of {self.compilations} compilations; "
+            f"warm = least of {self.repeat} passes, step by step; "
+            "unseen = first pass over a second text when the first is known",
+            machine_line(self.machine, self.versions),
+            "once a process, ms: "
+            + ", ".join(f"{name} {value:,.0f}" for name, value in self.setup_ms.items()),
+        ]
+
+    def tables(self) -> list[Table]:
+        """A table a case by CPU time, and the means by the wall."""
+        return _tables(self.rows)
+
     def table(self) -> str:
         """Render the report as text."""
-        return _render(self)
+        return render_text(self.head(), self.tables())
+
+    def markdown(self) -> str:
+        """Render the report for a page."""
+        return render_markdown(self.head(), self.tables())
 
 
 @dataclass(slots=True)
@@ -108,6 +135,8 @@ class _Pass:
     cpu: Floats
     accept: Floats
     masks: list[Mask]
+    #: masks that came out of a store, and masks that were computed
+    counted: tuple[int, int] | None
 
 
 def bench_masks(
@@ -124,7 +153,7 @@ def bench_masks(
     ``repeat`` warm passes and ``compilations`` cold ones are made for every engine and case.
     Raises ``VocabularyError`` when the file is no tokenizer.
     """
-    from tqdm import tqdm
+    from tqdm.auto import tqdm
 
     path = Path(tokenizer)
     setup, encode = read_tokenizer(path)
@@ -149,13 +178,15 @@ def bench_masks(
                 report.setup_ms[engine.name] = (time.perf_counter() - began) * 1e3
             bar.update()
         for case in cases:
-            ids = encode(case.text)
+            ids, unseen = encode(case.text), encode(case.unseen)
 
             def step(name: str, case: Case = case) -> None:
                 bar.set_postfix_str(f"{case.name}: {name}")
                 bar.update()
 
-            report.rows += _run_case(case, ids, engines, ready, setup, repeat, compilations, step)
+            report.rows += _run_case(
+                case, (ids, unseen), engines, ready, setup, repeat, compilations, step
+            )
     return report
 
 
@@ -170,7 +201,7 @@ def _kernels(compiler: Any, case: Case, setup: Setup, encode: Callable[[str], li
 
 def _run_case(
     case: Case,
-    ids: list[int],
+    texts: tuple[list[int], list[int]],
     engines: Sequence[Engine],
     ready: dict[str, Any],
     setup: Setup,
@@ -178,42 +209,64 @@ def _run_case(
     compilations: int,
     step: Callable[[str], None],
 ) -> list[Row]:
-    rows = {engine.name: Row(case.name, engine.name, steps=len(ids) + 1) for engine in engines}
+    ids, unseen_ids = texts
+    rows = {
+        engine.name: Row(
+            case.name, engine.name, steps=len(ids) + 1, unseen_steps=len(unseen_ids) + 1
+        )
+        for engine in engines
+    }
     for engine in engines:
         if engine.name not in ready:
             rows[engine.name].problem = "not installed"
     mask = np.zeros((setup.vocabulary.width + 31) // 32, np.int32)
     starts: dict[str, Any] = {}
-    compile_ms: dict[str, list[float]] = {}
-    cold: dict[str, list[_Pass]] = {}
-    warm: dict[str, list[_Pass]] = {}
-    masks: dict[str, list[Mask]] = {}
+    runs = {engine.name: _Runs() for engine in engines}
     for turn in range(compilations + repeat):
         for engine in _rotated(engines, turn):
             step(engine.name)
             name = engine.name
             if rows[name].problem is not None:
                 continue
+            run = runs[name]
             try:
                 if turn < compilations:
                     began = time.perf_counter()
                     starts[name] = ready[name](case)
-                    compile_ms.setdefault(name, []).append((time.perf_counter() - began) * 1e3)
-                run = _walk(starts[name](mask), mask, ids, keep=turn == 0)
+                    run.compile_ms.append((time.perf_counter() - began) * 1e3)
+                    run.cold.append(_walk(starts[name](mask), mask, ids, keep=turn == 0))
+                    run.warm.append(_walk(starts[name](mask), mask, ids, keep=False))
+                    run.unseen.append(_walk(starts[name](mask), mask, unseen_ids, keep=False))
+                else:
+                    run.warm.append(_walk(starts[name](mask), mask, ids, keep=False))
             except Exception as error:  # a peer's failure is a result of the comparison
                 rows[name].problem = f"{type(error).__name__}: {error}".splitlines()[0][:160]
-                continue
-            (cold if turn < compilations else warm).setdefault(name, []).append(run)
-            if turn == 0:
-                masks[name] = run.masks
     for name, row in rows.items():
-        if row.problem is not None:
-            continue
-        row.compile_ms = min(compile_ms[name])
-        row.cold, row.cold_cpu, _ = _summary(cold[name])
-        row.warm, row.warm_cpu, row.accept = _summary(warm[name] or cold[name])
+        if row.problem is None:
+            _fill_in(row, runs[name])
+    masks = {name: run.cold[0].masks for name, run in runs.items() if run.cold}
     _compare(rows, engines, masks, ids, setup.vocabulary)
     return list(rows.values())
+
+
+@dataclass(slots=True)
+class _Runs:
+    """What was measured of one engine on one case."""
+
+    compile_ms: list[float] = field(default_factory=list)
+    cold: list[_Pass] = field(default_factory=list)
+    warm: list[_Pass] = field(default_factory=list)
+    unseen: list[_Pass] = field(default_factory=list)
+
+
+def _fill_in(row: Row, runs: _Runs) -> None:
+    row.compile_ms = min(runs.compile_ms)
+    row.cold, row.cold_cpu, _ = _summary(runs.cold)
+    row.warm, row.warm_cpu, row.accept = _summary(runs.warm)
+    row.unseen, row.unseen_cpu, _ = _summary(runs.unseen)
+    hits, misses = runs.unseen[0].counted or (0, 0)
+    if hits + misses:
+        row.unseen_hits = hits / (hits + misses)
 
 
 def _rotated(engines: Sequence[Engine], turn: int) -> list[Engine]:
@@ -228,6 +281,7 @@ def _walk(session: Session, mask: Mask, ids: list[int], *, keep: bool) -> _Pass:
     wall, cpu, moved = (np.zeros(len(ids) + 1) for _ in range(3))
     masks: list[Mask] = []
     overhead = clock_overhead()
+    before = session.counters() if session.counters else None
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -250,7 +304,11 @@ def _walk(session: Session, mask: Mask, ids: list[int], *, keep: bool) -> _Pass:
     finally:
         if collecting:
             gc.enable()
-    return _Pass(wall / 1e3, cpu / 1e3, moved[:-1] / 1e3, masks)
+    counted = None
+    if session.counters and before:
+        hits, misses = session.counters()
+        counted = hits - before[0], misses - before[1]
+    return _Pass(wall / 1e3, cpu / 1e3, moved[:-1] / 1e3, masks, counted)
 
 
 def _summary(passes: list[_Pass]) -> tuple[Times, Times, Times]:
@@ -301,52 +359,57 @@ def _samples(sign: str, token_ids: npt.NDArray[np.int64], vocabulary: Vocabulary
     return f" {sign} {' '.join(shown)}" if shown else ""
 
 
-def _render(report: Report) -> str:
-    lines = [
-        f"µs a mask, {report.tokenizer} ({report.vocabulary_size:,} tokens), one thread; "
-        f"cold = first pass, least of {report.compilations} compilations; "
-        f"warm = least of {report.repeat} passes, step by step",
-        machine_line(report.machine, report.versions),
-        "once a process, ms: "
-        + ", ".join(f"{name} {value:,.0f}" for name, value in report.setup_ms.items()),
-        "",
-        f"{'':<20}{'compile':>9} │{'cold':^29}│{'warm':^29}│{'CPU mean':^15}│{'accept':>7} │"
-        f"{'÷ ' + report.rows[0].engine if report.rows else '':^15}│ masks",
-        f"{'':<20}{'ms':>9} │{'median':>9}{'mean':>9}{'p99':>10} │{'median':>9}{'mean':>9}{'p99':>10} │"
-        f"{'cold':>7}{'warm':>7} │{'median':>7} │{'median':>7}{'mean':>7} │",
-    ]
-    yardstick: Row | None = None
-    shown = None
-    for row in report.rows:
-        if row.case != shown:
-            shown, yardstick = row.case, row
-            lines += ["─" * 150, f"{row.case} ({row.steps} steps)"]
-        lines.append(_line(row, yardstick))
-        if row.first_difference:
-            lines.append(f"    first difference {row.first_difference}")
-    return "\n".join(lines)
+def _tables(rows: Sequence[Row]) -> list[Table]:
+    tables = []
+    wall = Table("means by the wall, µs a mask", ["", "cold", "warm", "unseen"])
+    for case in dict.fromkeys(row.case for row in rows):
+        of_case = [row for row in rows if row.case == case]
+        tables.append(_case_table(of_case))
+        for row in of_case:
+            if row.cold and row.warm and row.unseen:
+                means = (row.cold.mean, row.warm.mean, row.unseen.mean)
+                wall.rows.append([f"{case}: {row.engine}", *map(figure, means)])
+    return [*tables, wall]
 
 
-def _line(row: Row, yardstick: Row | None) -> str:
-    head = f"  {row.engine:<18}"
-    if row.problem is not None or not (
-        row.cold and row.warm and row.cold_cpu and row.warm_cpu and row.accept
-    ):
-        return f"{head}{row.problem}"
-    ratio = f"{'':>14}"
-    if yardstick and yardstick.warm and yardstick is not row:
-        by_median = row.warm.median / max(yardstick.warm.median, 1e-3)
-        by_mean = row.warm.mean / max(yardstick.warm.mean, 1e-3)
-        ratio = f"{by_median:>7.1f}{by_mean:>7.1f}"
-    same = "same" if row.differing_steps == 0 else f"{row.differing_steps} steps differ"
-    if yardstick is row:
-        same = ""
-    return (
-        f"{head}{row.compile_ms:>9,.1f} │{_three(row.cold)} │{_three(row.warm)} │"
-        f"{row.cold_cpu.mean:>7,.1f}{row.warm_cpu.mean:>7,.1f} │{row.accept.median:>7,.1f} │"
-        f"{ratio} │ {same}"
+def _case_table(rows: Sequence[Row]) -> Table:
+    head = rows[0]
+    table = Table(
+        f"{head.case} ({head.steps:,} steps, unseen {head.unseen_steps:,}): CPU time",
+        ["", "compile ms"]
+        + [f"{kind} {what}" for kind in ("cold", "warm", "unseen") for what in _SHOWN]
+        + ["stored", "accept", "masks"],
     )
+    figures: dict[str, list[float]] = {}
+    for row in rows:
+        if row.problem is not None:
+            table.notes.append(f"{row.engine}: {row.problem}")
+            continue
+        figures[row.engine] = values = _values(row)
+        hits = "–" if row.unseen_hits is None else f"{row.unseen_hits:.0%}"
+        same = "same" if row.differing_steps == 0 else f"{row.differing_steps} differ"
+        if row is head:
+            same = ""
+        cells = [figure(value) for value in values]
+        table.rows.append([row.engine, *cells[:-1], hits, cells[-1], same])
+        if row.first_difference:
+            table.notes.append(f"{row.engine}: first difference {row.first_difference}")
+    ours, peers = figures.get(head.engine), [v for n, v in figures.items() if n != head.engine]
+    if ours and peers:
+        best = [min(column) for column in zip(*peers, strict=True)]
+        cells = [ratio(theirs, own) for theirs, own in zip(best, ours, strict=True)]
+        table.rows.append([f"faster peer ÷ {head.engine}", *cells[:-1], "", cells[-1], ""])
+    return table
 
 
-def _three(times: Times) -> str:
-    return f"{times.median:>9,.1f}{times.mean:>9,.1f}{times.p99:>10,.1f}"
+_SHOWN = ("median", "mean", "p99")
+
+
+def _values(row: Row) -> list[float]:
+    """The figures of a row in the order of the table: compile, three times three, accept."""
+    assert row.compile_ms is not None and row.accept is not None
+    values = [row.compile_ms]
+    for times in (row.cold_cpu, row.warm_cpu, row.unseen_cpu):
+        assert times is not None
+        values += [times.median, times.mean, times.p99]
+    return [*values, row.accept.median]

@@ -44,7 +44,7 @@ _WALL = 3
 #: Beyond the limit that is looked at between calls, before the timer ends the process.
 _GRACE_S = 0.5
 #: A worker is replaced after this many schemas, lest engines that hoard fill the memory.
-_TASKS_A_WORKER = 400
+_TASKS_A_WORKER = 1000
 
 #: What is compiled and walked before anything is measured, to load what an engine loads late.
 _FIRST_SCHEMA = {
