@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import tarfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from tests.frontends.ir_match import matches
-from workbench.errors import GrammarSyntaxError
+from workbench.errors import GrammarSyntaxError, GrammarTooComplex
 from workbench.frontends.gbnf import gbnf
 from workbench.grammar.ir import (
     EMPTY,
     Alt,
+    ByteSet,
     CharSet,
     Expr,
+    Graph,
     Literal,
     Origin,
     Ref,
@@ -26,6 +29,7 @@ from workbench.grammar.ir import (
     literal,
     walk,
 )
+from workbench.grammar.until import until
 
 SAMPLES = Path(__file__).parents[3] / "shared" / "data" / "gbnf-samples.tar.xz"
 ANY = ((0, 0x10FFFF),)
@@ -40,6 +44,10 @@ def chars(text: str) -> CharSet:
     lows = sorted(c for c in codes if c - 1 not in codes)
     highs = sorted(c for c in codes if c + 1 not in codes)
     return CharSet(tuple(zip(lows, highs, strict=True)))
+
+
+def byte_set(values: Iterable[int]) -> ByteSet:
+    return ByteSet(sum(1 << value for value in values))
 
 
 FORMS = [
@@ -157,6 +165,92 @@ def test_escapes_are_code_points_not_bytes() -> None:
     assert not matches(gbnf(r'root ::= "\xc3\xa9"'), "é")
     assert matches(gbnf(r'root ::= "\xe9"'), "é")
     assert not matches(gbnf(r'root ::= "\xe9"'), b"\xe9")
+
+
+# --- extensions ---------------------------------------------------------------------------------------
+
+EXTENSIONS = [
+    (r'root ::= b"\xff\x00a\n"', Literal(b"\xff\x00a\n")),
+    (r"root ::= b[\x80-\xff]", byte_set(range(0x80, 0x100))),
+    (r"root ::= b[^\n\xf0-\xff]", byte_set({*range(0xF0)} - {10})),
+    ("root ::= b[^]", byte_set(range(0x100))),
+    ("root ::= b[]", ByteSet(0)),
+    ('root ::= b["b]*', Repeat(byte_set(b'"b'), 0, None)),
+    ('root ::= ab"x"\nab ::= "y"', Seq((Ref("ab"), literal("x")))),
+    # rules of these names take them back
+    ('root ::= b"x"*\nb ::= "y"', Seq((Ref("b"), Repeat(literal("x"), 0, None)))),
+    ('root ::= b[x]{2}\r\n b\t::= "y"', Seq((Ref("b"), Repeat(chars("x"), 2, 2)))),
+    ('root ::= until("x")+\nuntil ::= "y"', Seq((Ref("until"), Repeat(literal("x"), 1, None)))),
+    ('root ::= b"x" # b ::=\na-b ::= "\nb ::= "', Literal(b"x")),
+    ('root ::= until("</a>")', until("</a>")),
+    ('root ::= until( "a" ,\n"\\u00e9" )', until(["a", "é"])),
+    (r'root ::= until("a", b"\xff")', until(["a", b"\xff"])),
+    ('root ::= "x" until("a") "y"', Seq((literal("x"), until("a"), literal("y")))),
+]
+
+
+@pytest.mark.parametrize(("text", "expr"), EXTENSIONS, ids=[text for text, _ in EXTENSIONS])
+def test_bytes_and_markers(text: str, expr: Expr) -> None:
+    assert root(text) == expr
+
+
+SETS = [
+    # text, accepted, refused
+    ('root ::= [a-z]+ & ~"if"', ["i", "iff", "a"], ["if", "", "A"]),
+    ("root ::= [ab]* & (. .)*", ["", "ab", "aabb"], ["a", "abc", "aba"]),
+    ('root ::= "a" | "b" & [bc] | "c" & "d"', ["a", "b"], ["c", "d", ""]),
+    ('root ::= "x" ("a" | "b") & . "a" | "y"', ["xa", "y"], ["xb"]),
+    ('root ::= ~"a" "!"', ["!", "aa!", "b!!", "é!"], ["a!", "a"]),
+    ('root ::= ~"a"{2} & [ab]{1,2}', ["b", "bb", "aa", "ab"], ["", "abb"]),
+    ("root ::= ~[a] & ~[b] &\n # more\n ~\n()", ["ab", "c"], ["a", "b", ""]),
+    ('root ::= ~(. "a" .*)', ["", "ab", "ba\n"[:1], "b"], ["ba", "baa"]),
+    ('root ::= ~~"ab"', ["ab"], ["", "a", "abc"]),
+    (
+        'root ::= digits & ~zero\ndigits ::= [0-9] digits | [0-9]\nzero ::= "0" .+',
+        ["0", "10"],
+        ["01"],
+    ),
+    ('root ::= list & [^b]*\nlist ::= list "," item | item\nitem ::= "a" | "b"', ["a,a"], ["a,b"]),
+    ('root ::= x & [^b]+\nx ::= "a" y\ny ::= ~"c" & [abc]', ["aa"], ["ab", "ac", "a"]),
+    ('root ::= "(" root ")" | [a-z] & ~[x-z]', ["((a))", "w"], ["((x))", "(a", ""]),
+    ('root ::= until("--") & ~(.* "!" .*)', ["--", "a-b--"], ["!--", "a", "----"]),
+    ('root ::= ~until("-")', ["a", "", "-a", "--"], ["-", "a-"]),
+]
+
+
+@pytest.mark.parametrize(("text", "accepted", "refused"), SETS, ids=[text for text, _, _ in SETS])
+def test_both_and_not(text: str, accepted: list[str], refused: list[str]) -> None:
+    grammar = gbnf(text)
+    assert not any(name[0] in "&~" for name in grammar.rules)
+    assert [t for t in accepted if not matches(grammar, t)] == []
+    assert [t for t in refused if matches(grammar, t)] == []
+
+
+def test_not_is_over_texts_until_a_part_has_bytes() -> None:
+    assert not matches(gbnf('root ::= ~"a"'), b"\xff")
+    assert matches(gbnf(r'root ::= ~b"\xff"'), b"\xff\xff")
+    assert matches(gbnf(r'root ::= ~"a" & b[\x00-\xff]'), b"b")
+    assert not matches(gbnf(r'root ::= ~"a" & b[\x00-\xff]'), b"\xff")
+
+
+def test_an_operation_keeps_its_place() -> None:
+    text = 'root ::= "x" ([a-z]+ & ~"if") "y"'
+    origins = {part.origin for part in walk(root(text)) if isinstance(part, Graph)}
+    assert origins == {Origin(start=14, end=28, rule="root")}
+    assert text[14:28] == '[a-z]+ & ~"if"'
+
+
+def test_an_operation_too_large_names_its_rule() -> None:
+    with pytest.raises(GrammarTooComplex) as caught:
+        gbnf('root ::= "a" part\npart ::= ~([ab]* "a" [ab]{20})')
+    assert caught.value.rule == "part"
+
+
+def test_many_operations() -> None:
+    text = "root ::= " + " ".join(f"(a{i} & ~a{i + 1})" for i in range(200)) + "\n"
+    text += "".join(f'a{i} ::= "{i}" | "x" & .\n' for i in range(201))
+    assert matches(gbnf(text), "x" * 0 + "".join(map(str, range(200))))
+    assert root("root ::= " + "~" * 400 + '"a"') == root('root ::= "a" & .')
 
 
 # --- random grammars, each text made together with its meaning ---------------------------------------
@@ -372,6 +466,35 @@ ERRORS = [
     ("root ::= <[1,]>", 1, 10, "<[1,]>", "stands the id of a token"),
     ("root ::= <[7-5]>", 1, 10, "<[7-5]>", "backwards"),
     ("root ::= <[1000000]>", 1, 10, "<[1000000]>", "this token id is too large"),
+    ('root ::= "a" &', 1, 14, "&", "one side of this '&' is missing"),
+    ('root ::= | & "a"', 1, 12, "&", "one side of this '&' is missing"),
+    ('root ::= "a" & & "b"', 1, 14, "&", "one side of this '&' is missing"),
+    ('root ::= "a"\n & "b"', 2, 2, "&", "only after a '&' or inside parentheses"),
+    ("root ::= ~", 1, 10, "~", "expected something to match"),
+    ('root ::= "a" ~*', 1, 15, "*", "nothing to repeat"),
+    ("root ::= until()", 1, 16, ")", "until(…) takes the markers"),
+    ('root ::= until(a)\na ::= "b"', 1, 16, "a", "until(…) takes the markers"),
+    ('root ::= until("a",)', 1, 20, ")", "until(…) takes the markers"),
+    ('root ::= until("a" "b")', 1, 20, '"b"', "expected ')' or ','"),
+    ('root ::= until("a"', 1, 15, "(", "never closed"),
+    ('root ::= until("")', 1, 16, '""', "a marker is not empty"),
+    (r'root ::= until("\uD83D")', 1, 17, r"\uD83D", "half of a surrogate pair"),
+    ('root ::= b"é"', 1, 12, "é", "stand bytes"),
+    (r'root ::= b"\u0041"', 1, 12, r"\u0041", "stand bytes"),
+    ("root ::= b[a-é]", 1, 14, "é", "stand bytes"),
+    (r"root ::= b[\xff-\x80]", 1, 12, r"\xff-\x80", "first byte comes after its last"),
+    ('root ::= b"a', 1, 11, '"', "this literal is never closed"),
+    ('root ::= "a" & x', 1, 16, "x", "rule 'x' is used but not defined"),
+    (
+        'root ::= ~x\nx ::= "(" x ")" | "a"',
+        2,
+        11,
+        "x",
+        "what ~ in rule 'root' applies to has to be",
+    ),
+    ("root ::= <a> & .", 1, 10, "<a>", "it names a token, which is no text"),
+    ('root ::= "a" root & "b"', 1, 10, None, "comes back to itself through rule 'root'"),
+    ('root ::= ~y\ny ::= "a" root', 1, 10, "~y", "this use of ~ comes back to itself"),
     (f"root ::= <[{'9' * 5000}]>", 1, 10, None, "this token id is too large"),
     ('root ::= expresion\nexpression ::= "a"', 1, 10, "expresion", "did you mean 'expression'?"),
     ("root ::= zzz", 1, 10, "zzz", "rule 'zzz' is used but not defined"),
@@ -422,7 +545,7 @@ def test_error_text_in_full() -> None:
     )
 
 
-@given(st.text(alphabet='ab:=|()[]{}"\\*+?.,0# \n<>!-é\ud83d', max_size=40))
+@given(st.text(alphabet='abuntil:=|&~()[]{}"\\*+?.,0# \n<>!-é\ud83d', max_size=40))
 @settings(max_examples=300, deadline=None)
 def test_any_text_gives_a_grammar_or_one_error(text: str) -> None:
     for whole in (text, f'root ::= {text}\na ::= "x"\nb ::= "y"'):

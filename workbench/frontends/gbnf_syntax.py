@@ -17,11 +17,13 @@ __all__ = ["parse_tree"]
 _SYNTAX = r"""
 start: (rule _NL)*
 rule: NAME _DEFINE alternatives
-alternatives: sequence (_BAR sequence)*
+alternatives: conjunction (_BAR conjunction)*
+conjunction: sequence (AND sequence)*
 sequence: _item*
 _item: repeat | _atom
 repeat: _item (STAR | PLUS | QUESTION | LBRACE INT (COMMA INT?)? RBRACE)
-_atom: reference | text | class | any | token | _LPAR alternatives _RPAR
+_atom: reference | text | class | any | token | negation | _LPAR alternatives _RPAR
+negation: _TILDE _atom
 reference: NAME
 text: STRING
 class: CLASS
@@ -33,6 +35,8 @@ INT: /[0-9]+/
 STRING: /"[^"\\]*(?:\\.[^"\\]*)*"/s
 CLASS: /\[[^\]\\]*(?:\\.[^\]\\]*)*\]/s
 TOKEN: /!?<[^<>\r\n]*>/
+AND: "&"
+_TILDE: "~"
 DOT: "."
 STAR: "*"
 PLUS: "+"
@@ -51,6 +55,27 @@ _COMMENT: /#[^\r\n]*/
 %ignore _COMMENT
 """
 
+#: What the names that begin an extension add, unless a rule has the name.
+_BYTES = r"""
+%extend _atom: bytes | byte_class
+bytes: BYTES
+byte_class: BYTE_CLASS
+BYTES.2: /b"[^"\\]*(?:\\.[^"\\]*)*"/s
+BYTE_CLASS.2: /b\[[^\]\\]*(?:\\.[^\]\\]*)*\]/s
+"""
+_UNTIL = r"""
+%extend _atom: until
+until: _UNTIL _marker (COMMA _marker)* _RPAR
+_marker: STRING
+_UNTIL.2: /until\(/
+"""
+_BYTE_MARKER = "%extend _marker: BYTES"
+_DEFINITION = re.compile(
+    r'"[^"\\]*(?:\\.[^"\\]*)*"|\[[^\]\\]*(?:\\.[^\]\\]*)*\]|#[^\r\n]*'
+    r"|(?<![A-Za-z0-9_-])(b|until)[ \t]*::=",
+    re.DOTALL,
+)
+
 _WORDS = {
     "STRING": "something to match (a literal, class, rule name or group)",
     "STAR": "a quantifier",
@@ -66,8 +91,9 @@ _WORDS = {
 _LEXEMES = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|\[[^\]\\]*(?:\\.[^\]\\]*)*\]|#[^\r\n]*|[()]', re.S)
 #: A rule name that became part of the rule before, because that one ends with '|' or '::='.
 _SWALLOWED = re.compile(
-    r"(?:\||::=)[ \t]*(?:#[^\r\n]*)?[\r\n](?:\s|#[^\r\n]*[\r\n])*[A-Za-z0-9_-]+[ \t]*\Z"
+    r"(?:[|&~]|::=)[ \t]*(?:#[^\r\n]*)?[\r\n](?:\s|#[^\r\n]*[\r\n])*[A-Za-z0-9_-]+[ \t]*\Z"
 )
+_UNTIL_HINT = 'as in until("</think>") or until(".", "!")'
 _QUANTIFIERS = {"STAR", "PLUS", "QUESTION", "LBRACE"}
 #: What a character that starts no token may have been meant as: message, hint.
 _STRAY = {
@@ -82,6 +108,10 @@ _STRAY = {
 }
 
 
+#: A line end after one of these ends no rule.
+_GOING_ON = {"_NL", "_BAR", "_DEFINE", "AND", "_TILDE"}
+
+
 class _LineEnds:
     """Keeps the line ends that end a rule and drops the others."""
 
@@ -94,8 +124,8 @@ class _LineEnds:
         before = "_NL"
         last = None
         for token in stream:
-            depth += (token.type == "_LPAR") - (token.type == "_RPAR")
-            if token.type == "_NL" and (depth > 0 or before in {"_NL", "_BAR", "_DEFINE"}):
+            depth += (token.type in {"_LPAR", "_UNTIL"}) - (token.type == "_RPAR")
+            if token.type == "_NL" and (depth > 0 or before in _GOING_ON):
                 continue
             before = token.type
             last = token
@@ -104,12 +134,21 @@ class _LineEnds:
             yield Token.new_borrow_pos("_NL", "", last)
 
 
-@lru_cache(maxsize=1)
-def _parser() -> Any:
+def _names(text: str) -> frozenset[str]:
+    """The rules of a text whose names would begin an extension."""
+    return frozenset(match[1] for match in _DEFINITION.finditer(text) if match[1])
+
+
+@lru_cache(maxsize=4)
+def _parser(names: frozenset[str]) -> Any:
+    """The parser of texts that give their own meaning to ``names``."""
     from lark import Lark
 
+    extensions = "" if "b" in names else _BYTES
+    if "until" not in names:
+        extensions += _UNTIL if "b" in names else _UNTIL + _BYTE_MARKER
     return Lark(
-        _SYNTAX,
+        _SYNTAX + extensions,
         parser="lalr",
         lexer="contextual",
         propagate_positions=True,
@@ -127,7 +166,7 @@ def parse_tree(source: str) -> Any:
     # A byte order mark is no part of the text; a blank in its place keeps the offsets.
     text = " " + source[1:] if source.startswith("\ufeff") else source
     try:
-        tree = _parser().parse(text)
+        tree = _parser(_names(text)).parse(text)
     except UnexpectedCharacters as error:
         raise _stray_character(source, error.pos_in_stream) from None
     except UnexpectedToken as error:
@@ -161,11 +200,13 @@ def _unexpected(source: str, error: Any) -> GrammarSyntaxError:
         message = "this ')' closes no '('"
     elif token.type == "COMMA" and accepts == {"INT"}:
         message, hint = "a count needs its least number", "write {0,n} for at most n"
+    elif accepts <= {"STRING", "BYTES"}:
+        message, hint = "until(…) takes the markers that end the text, as literals", _UNTIL_HINT
     else:
         found = _describe(token)
         message = f"expected {_expectation(accepts)}, found {found}"
-        if token.type == "_BAR":
-            hint = "a rule goes on in the next line only after a '|' or inside parentheses"
+        if token.type in {"_BAR", "AND"}:
+            hint = f"a rule goes on in the next line only after a {token[0]!r} or inside parentheses"
         elif token.type == "_DEFINE":
             hint = "each rule begins on a line of its own"
             if _SWALLOWED.search(source, max(0, start - 500), start):
