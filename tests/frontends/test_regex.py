@@ -22,7 +22,7 @@ from workbench.frontends.unicode_sets import (
     normalise,
     property_ranges,
 )
-from workbench.grammar.ir import CharSet, Origin, Repeat, Seq, walk
+from workbench.grammar.ir import ByteSet, CharSet, Origin, Repeat, Seq, walk
 
 
 def members(pattern: str, *, ignore_case: bool = False) -> set[int]:
@@ -410,3 +410,74 @@ def test_search_pads_only_the_free_ends() -> None:
     assert search(parse_regex("^a")) == Seq((a, anything))
     assert search(parse_regex("a$")) == Seq((anything, a))
     assert search(parse_regex("a")) == Seq((anything, a, anything))
+
+
+# --- patterns of bytes ------------------------------------------------------------------------------
+
+BYTE_ATOMS = [
+    rb"a", rb".", rb"\xff", rb"\x00", rb"[\x80-\xff]", rb"[^\xc3a]", rb"[^a\n]", rb"\w", rb"\W", rb"\d",
+    rb"\D", rb"\s", rb"\S", rb"[\s\xa0]", rb"[\W\d]", b"\xc3", b"[\xa9-\xab-]", rb"\n", rb"[\b]", rb"\.",
+]  # fmt: skip
+BYTE_STRINGS = st.lists(
+    st.lists(st.sampled_from(b"aA1_ \n\x85\xa0\xc3\xa9\xff\x00.\x0b"), max_size=5).map(bytes),
+    min_size=1,
+    max_size=8,
+)
+
+
+@st.composite
+def byte_patterns(draw: st.DrawFn) -> bytes:
+    spelled = draw(patterns(*(atom.decode("latin-1") for atom in BYTE_ATOMS)))
+    return spelled.encode("latin-1")
+
+
+@given(byte_patterns(), BYTE_STRINGS, st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_patterns_of_bytes_agree_with_re(
+    pattern: bytes, texts: list[bytes], ignore_case: bool
+) -> None:
+    compiled = re.compile(pattern, re.DOTALL | (re.IGNORECASE if ignore_case else 0))
+    grammar = regex(pattern, ignore_case=ignore_case)
+    anywhere = search(parse_regex(pattern, ignore_case=ignore_case), of_bytes=True)
+    for text in texts:
+        assert matches(grammar, text) == (compiled.fullmatch(text) is not None)
+        assert matches(anywhere, text) == (compiled.search(text) is not None)
+
+
+@pytest.mark.parametrize("atom", BYTE_ATOMS, ids=repr)
+@pytest.mark.parametrize("ignore_case", [False, True])
+def test_classes_of_bytes_are_those_of_re(atom: bytes, ignore_case: bool) -> None:
+    expr = regex(atom, ignore_case=ignore_case).rules["root"]
+    assert isinstance(expr, ByteSet)
+    flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
+    expected = {b for b in range(256) if re.fullmatch(atom, bytes([b]), flags)}
+    assert {b for b in range(256) if expr.mask >> b & 1} == expected
+
+
+def test_a_pattern_of_bytes_keeps_what_it_was_read_from() -> None:
+    grammar = regex(b"\xff+|a")
+    assert (grammar.kind, grammar.source) == ("regex", b"\xff+|a")
+    spans = {
+        (part.origin.start, part.origin.end) for part in walk(grammar.rules["root"]) if part.origin
+    }
+    assert spans == {(0, 4), (0, 1), (0, 2), (3, 4)}
+    assert {type(part) for part in walk(regex(rb"(?i)[a]{2}").rules["root"])} == {Repeat, ByteSet}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "column", "part", "text"),
+    [
+        (rb"a\u0041", 2, r"\u", "this is a pattern of bytes"),
+        (rb"\p{L}", 1, r"\p", "this is a pattern of bytes"),
+        (rb"[a\P{L}]", 3, r"\P", "write the bytes, as in"),
+        (rb"\xf", 1, r"\x", "needs 2 hexadecimal digits"),
+        (b"\xff(", 2, "(", "this group is never closed"),
+    ],
+)
+def test_errors_in_patterns_of_bytes(pattern: bytes, column: int, part: str, text: str) -> None:
+    with pytest.raises(GrammarSyntaxError) as caught:
+        regex(pattern)
+    assert text in str(caught.value)
+    assert caught.value.column == column
+    _, line, marks = str(caught.value).split("\n")[:3]
+    assert "".join(c for c, m in zip(line, marks, strict=False) if m == "~") == part

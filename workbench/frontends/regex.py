@@ -6,8 +6,13 @@ end, also where a line break comes before it). Look-around, back-references, wor
 flags are refused with their position. Matching is by language: groups capture nothing and laziness
 makes no difference.
 
+A pattern that is ``bytes`` is one over bytes, which need not spell any text: ``\\xHH`` is a byte, ``.``
+and negated classes are any byte and any other byte, line breaks too, and case is that of ASCII.
+
 >>> regex(r"[a-f]{2,3}").rules["root"].min
 2
+>>> regex(rb"\\x89PNG.{4}").rules["root"].items[0].mask == 1 << 0x89
+True
 
 Next file to read: ``workbench/frontends/gbnf.py``.
 """
@@ -19,18 +24,20 @@ from dataclasses import dataclass
 
 from workbench.frontends.regex_parser import parse
 from workbench.frontends.unicode_sets import ANY
-from workbench.grammar.ir import Alt, CharSet, Expr, Grammar, Repeat, Seq
+from workbench.grammar.ir import Alt, ByteSet, CharSet, Expr, Grammar, Repeat, Seq
 
 __all__ = ["Branch", "full_match", "parse_regex", "regex", "search"]
 
 _ANYTHING = Repeat(CharSet(ANY), 0, None)
+_ANY_BYTES = Repeat(ByteSet((1 << 256) - 1), 0, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
     """One alternative of a pattern: a language of texts, and the ends of the text it is bound to.
 
-    The leaves of ``expr`` are ``CharSet`` alone, below ``Seq``, ``Alt`` and ``Repeat``.
+    The leaves of ``expr`` are ``CharSet`` alone (``ByteSet`` alone for a pattern of bytes), below ``Seq``,
+    ``Alt`` and ``Repeat``.
     """
 
     expr: Expr
@@ -39,7 +46,7 @@ class Branch:
 
 
 def parse_regex(
-    pattern: str, *, ignore_case: bool = False, pointer: str | None = None
+    pattern: str | bytes, *, ignore_case: bool = False, pointer: str | None = None
 ) -> tuple[Branch, ...]:
     """Parse a pattern into its alternatives; those bound to the same ends are joined, so at most four.
 
@@ -55,19 +62,23 @@ def full_match(branches: Sequence[Branch]) -> Expr:
     return _either([branch.expr for branch in branches])
 
 
-def search(branches: Sequence[Branch]) -> Expr:
-    """Give the texts that hold a match somewhere: any text may stand at the ends that are not bound."""
+def search(branches: Sequence[Branch], *, of_bytes: bool = False) -> Expr:
+    """Give the texts that hold a match somewhere: any text may stand at the ends that are not bound.
+
+    With ``of_bytes`` any bytes may stand there.
+    """
+    anything = _ANY_BYTES if of_bytes else _ANYTHING
     exprs: list[Expr] = []
     for branch in branches:
-        before = () if branch.anchored_start else (_ANYTHING,)
-        after = () if branch.anchored_end else (_ANYTHING,)
+        before = () if branch.anchored_start else (anything,)
+        after = () if branch.anchored_end else (anything,)
         padded = Seq((*before, branch.expr, *after), origin=branch.expr.origin)
         exprs.append(padded if before or after else branch.expr)
     return _either(exprs)
 
 
-def regex(pattern: str, *, ignore_case: bool = False) -> Grammar:
-    """Make a grammar of the texts that a pattern matches from end to end.
+def regex(pattern: str | bytes, *, ignore_case: bool = False) -> Grammar:
+    """Make a grammar of the texts that a pattern matches from end to end; of byte strings for ``bytes``.
 
     Raises ``GrammarSyntaxError``.
     """

@@ -2,6 +2,8 @@
 
 The dialect is ECMA-262 over code points, as JSON Schema asks for: ``\\d`` is ``[0-9]``, ``\\w`` is
 ``[A-Za-z0-9_]``, ``\\s`` is the ECMA list of white space, ``.`` is anything but the line terminators.
+A pattern of bytes is read with a byte for a code point: ``\\xHH`` is that byte, ``\\s`` is ASCII white
+space, ``.`` is any byte, and there is neither ``\\u`` nor ``\\p``.
 
 Next file to read: ``workbench/frontends/regex_parser.py``.
 """
@@ -29,13 +31,14 @@ from workbench.frontends.unicode_sets import (
 __all__ = ["Scanner"]
 
 _SINGLE = {"n": 0x0A, "r": 0x0D, "t": 0x09, "f": 0x0C, "v": 0x0B}
+#: An upper-case letter is the other characters.
 _SETS = {
     "d": DIGIT,
-    "D": complement(DIGIT),
+    "D": DIGIT,
     "w": WORD,
-    "W": complement(WORD),
+    "W": WORD,
     "s": SPACE,
-    "S": complement(SPACE),
+    "S": SPACE,
 }
 _UNSUPPORTED = {
     "b": "the word boundary \\b",
@@ -52,6 +55,8 @@ _UNSUPPORTED = {
     "H": "the escape \\H",
 }
 _DOT = complement(LINE_TERMINATORS)
+_ANY_BYTE: Ranges = ((0, 0xFF),)
+_BYTE_SPACE: Ranges = ((0x09, 0x0D), (0x20, 0x20))
 _HEX = frozenset("0123456789abcdefABCDEF")
 _POSIX = re.compile(r"\[:\^?[a-z]+:\]")
 
@@ -60,11 +65,15 @@ class Scanner:
     """A cursor over a pattern that reads one character, escape or class at a time.
 
     ``pos`` is the offset of the next character. Every method raises ``GrammarSyntaxError`` with the
-    position of what it could not read.
+    position of what it could not read. ``of_bytes`` reads a pattern of bytes, given with one character
+    for each.
     """
 
-    def __init__(self, text: str, *, ignore_case: bool, pointer: str | None) -> None:
+    def __init__(
+        self, text: str, *, ignore_case: bool, pointer: str | None, of_bytes: bool = False
+    ) -> None:
         self.text = text
+        self.of_bytes = of_bytes
         self.ignore_case = ignore_case
         self.pointer = pointer
         self.pos = 0
@@ -83,7 +92,7 @@ class Scanner:
             return self._class()
         if char == ".":
             self.pos += 1
-            return _DOT
+            return _ANY_BYTE if self.of_bytes else _DOT
         if char == "\\":
             value = self._escape(in_class=False)
         else:
@@ -101,7 +110,16 @@ class Scanner:
         return self._folded(((value, value),))
 
     def _folded(self, ranges: Ranges) -> Ranges:
-        return fold_case(ranges) if self.ignore_case else ranges
+        if not self.ignore_case:
+            return ranges
+        return _fold_ascii(ranges) if self.of_bytes else fold_case(ranges)
+
+    def _others(self, ranges: Ranges) -> Ranges:
+        """Every character, or every byte, that is not in a set."""
+        others = complement(ranges)
+        if not self.of_bytes:
+            return others
+        return tuple((low, min(high, 0xFF)) for low, high in others if low <= 0xFF)
 
     def _class(self) -> Ranges:
         start = self.pos
@@ -130,7 +148,7 @@ class Scanner:
                 members.append((low, high))
         self.pos += 1
         ranges = self._folded(normalise(members))
-        return complement(ranges) if negated else ranges
+        return self._others(ranges) if negated else ranges
 
     def _member(self, start: int) -> int | Ranges:
         """Read one member of the class that opened at ``start``: a code point or a set."""
@@ -162,8 +180,17 @@ class Scanner:
         self.pos += 2
         if char in _SINGLE:
             return _SINGLE[char]
+        if self.of_bytes and char in "uUpP":
+            self.fail(
+                f"\\{char} means characters, and this is a pattern of bytes",
+                start,
+                self.pos,
+                hint="write the bytes, as in \\xC3\\xA9",
+            )
+        if self.of_bytes and char in "sS":
+            return _BYTE_SPACE if char == "s" else self._others(_BYTE_SPACE)
         if char in _SETS:
-            return _SETS[char]
+            return self._others(_SETS[char.lower()]) if char.isupper() else _SETS[char]
         if char == "x":
             return self._hex(start, 2)
         if char == "u":
@@ -251,6 +278,17 @@ class Scanner:
                 "properties (Alphabetic) are known",
             )
         return complement(ranges) if negated else ranges
+
+
+def _fold_ascii(ranges: Ranges) -> Ranges:
+    """Add the other case of every ASCII letter."""
+    added = list(ranges)
+    for low, high in ranges:
+        for first, shift in ((0x41, 0x20), (0x61, -0x20)):
+            begin, end = max(low, first), min(high, first + 25)
+            if begin <= end:
+                added.append((begin + shift, end + shift))
+    return normalise(added)
 
 
 def _as_ranges(value: int | Ranges) -> Ranges:

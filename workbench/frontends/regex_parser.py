@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from workbench.frontends.regex_chars import Scanner
-from workbench.grammar.ir import EMPTY, Alt, CharSet, Expr, Origin, Repeat, Seq
+from workbench.grammar.ir import EMPTY, Alt, ByteSet, CharSet, Expr, Origin, Repeat, Seq
 
 __all__ = ["Flags", "Part", "Parts", "parse"]
 
@@ -91,20 +91,27 @@ class _Group:
     anchor: tuple[int, int] = (0, 0)
 
 
-def parse(text: str, *, ignore_case: bool = False, pointer: str | None = None) -> Parts:
+def parse(text: str | bytes, *, ignore_case: bool = False, pointer: str | None = None) -> Parts:
     """Parse a pattern into at most four languages, keyed by the ends that they are bound to.
 
+    The leaves are ``CharSet``, those of a pattern of bytes ``ByteSet``.
     Raises ``GrammarSyntaxError`` for what is malformed and for what is not supported.
     """
     return _Parser(text, ignore_case=ignore_case, pointer=pointer).parse()
 
 
 class _Parser:
-    def __init__(self, text: str, *, ignore_case: bool, pointer: str | None) -> None:
+    def __init__(self, pattern: str | bytes, *, ignore_case: bool, pointer: str | None) -> None:
+        text = pattern.decode("latin-1") if isinstance(pattern, bytes) else pattern
         leading = text.startswith("(?i)")
         self.text = text
         self.pointer = pointer
-        self.scan = Scanner(text, ignore_case=ignore_case or leading, pointer=pointer)
+        self.scan = Scanner(
+            text,
+            ignore_case=ignore_case or leading,
+            pointer=pointer,
+            of_bytes=isinstance(pattern, bytes),
+        )
         self.scan.pos = 4 if leading else 0
         self.groups = [_Group(self.scan.pos, self.scan.pos)]
 
@@ -184,7 +191,10 @@ class _Parser:
                 hint=f"write {{0{count.group()[1:]} for a count, or \\{{ for the brace itself",
             )
         ranges = self.scan.atom()
-        leaf = CharSet(ranges, origin=self._origin(start))
+        leaf: Expr = CharSet(ranges, origin=self._origin(start))
+        if self.scan.of_bytes:
+            mask = sum((1 << high + 1) - (1 << low) for low, high in ranges)
+            leaf = ByteSet(mask, origin=self._origin(start))
         self._add(self._quantify({_FREE: Part(leaf, False, 1)}, start), start)
 
     def _quantify(self, parts: Parts, start: int) -> Parts:
