@@ -180,7 +180,7 @@ class _Direct:
         end = self.position(expr.origin)
         self.ends.append(end)
         self.fragment(expr, start, end, name)
-        if self.reach_of(expr)[0] == 0:
+        if body is not None and self.reach_of(body)[0] == 0:
             start = self._without_empty(start, expr.origin)
         self.named += [(name,)] * (self.n - before)
         if self.n > self.budgets.positions:
@@ -264,13 +264,23 @@ class _Direct:
     def _graph(
         self, expr: Graph, a: int, b: int, origin: Origin | None, stack: list[_Task]
     ) -> None:
-        self.doubtful = True
         first = self.n
         self.n += expr.n_states
         self.origins += [() if origin is None else (origin,)] * expr.n_states
         self.empties.append((a, first + expr.start))
-        leaving = {source for source, _, _ in expr.edges}
         finals = set(expr.finals)
+        into: dict[int, list[int]] = {}
+        for source, _, target in expr.edges:
+            into.setdefault(target, []).append(source)
+        leaving = set().union(*into.values())
+        useful = set(finals)
+        todo = list(finals)
+        while todo:
+            for source in into.get(todo.pop(), ()):
+                if source not in useful:
+                    useful.add(source)
+                    todo.append(source)
+        self.doubtful |= not leaving <= useful or not into.keys() <= useful
         self.empties += [(first + final, b) for final in expr.finals]
         for source, label, target in expr.edges:
             to = b if target in finals and target not in leaving else first + target

@@ -38,8 +38,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from numba import boolean, carray, config, int32, int64, njit, types, uint8, uint16, uint32
+from llvmlite import ir
+from numba import boolean, config, int32, int64, njit, types, uint8, uint16, uint32
 from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
 
 _INT32, _INT64, _UINT32 = int32[::1], int64[::1], uint32[::1]
 _TYPES: dict[str, Any] = {
@@ -102,7 +104,8 @@ def jit(function: Any) -> Any:
     signature = tuple(_TYPES.get(name, int64) for name in names)
     if COMPILED:
         function.__qualname__ = f"{function.__qualname__}-{_DIGEST}"
-    compiled = njit(signature, cache=True, nogil=True)(function)
+    # no kernel allocates, so none needs reference counts: they cost more than most kernels' work
+    compiled = njit(signature, cache=True, nogil=True, _nrt=False)(function)
     if COMPILED and compiled.stats.cache_misses:
         if _bar is None:
             from tqdm.auto import tqdm
@@ -146,8 +149,9 @@ JUMP = -1
 W_STATE, W_SET, W_MARK, W_STACK, W_QUEUED, R_STATE, R_SET, R_MARK = 0, 1, 2, 3, 4, 5, 6, 7
 W_ASKED, W_DEPTH, W_BUFFER, W_BUFFER_SIZE, W_PATH = 8, 9, 10, 11, 12
 W_TREE, W_TREE_SIZE, W_CHAIN, W_FOLLOW = 13, 14, 15, 16
-#: segments of the alphabet: cut marks, first link of each; links: (next, thread's edge target, stacks)
-W_CUT, W_HEAD, W_LINK, W_LINKS = 17, 18, 19, 20
+#: segments of the alphabet: of each symbol, first link and first symbol of each; links of a segment's
+#: edges: (next link or -1, target, stacks); how many fit
+W_CUT, W_HEAD, W_BEGIN, W_LINK, W_LINKS = 17, 18, 19, 20, 21
 WORK_SLOTS = 24
 MAX_ASKED = 512
 #: a walk that asks more is done on the stacks themselves
@@ -721,6 +725,15 @@ def shape_and_bases(pool, table, count, work, m):
 
 
 @jit
+def fill(trans, start, stop, value):
+    """Set a part of an array to one value."""
+    # a slice: indices that may be negative would keep the loop from vectorising
+    part = trans[start:stop]
+    for i in range(part.size):
+        part[i] = value
+
+
+@jit
 def row_of(auto, pool, table, count, trans, work, shape, bases):
     """Row of a configuration over holes, made when it is new."""
     config = term2(pool, table, count, work, CONFIG, shape, bases)
@@ -737,8 +750,7 @@ def row_of(auto, pool, table, count, trans, work, shape, bases):
     count[ROWS] = row + 1
     pool[config + 1] = row
     trans[row * stride] = config
-    for i in range(row * stride + 1, (row + 1) * stride):
-        trans[i] = UNKNOWN
+    fill(trans, row * stride + 1, (row + 1) * stride, UNKNOWN)
     return row
 
 
@@ -770,37 +782,39 @@ def plain_row(auto, pool, table, count, trans, work, shape):
 def link_edges(auto, work, n):
     """Sort the byte edges of a closure into the segments of the alphabet on which they agree.
 
-    Segment ``i`` runs from one cut to the next (W_CUT holds the segment of each symbol); its edges are a
-    linked list from W_HEAD. Returns the number of segments, 0 when the links do not fit.
+    Segment ``i`` begins at symbol W_BEGIN[i]; its edges are a linked list from W_HEAD[i]. Returns the
+    number of segments, 0 when the links do not fit.
     """
     symbols = int(auto[N_SYMBOLS])
-    cut = int(work[W_CUT])
     head = int(work[W_HEAD])
     link = int(work[W_LINK])
-    for i in range(symbols + 1):
-        work[cut + i] = 0
-    edges = 0
+    begin = int(work[W_BEGIN])
+    cut = int(work[W_CUT])
+    cuts = work[cut : cut + symbols + 1]
+    for i in range(cuts.size):
+        cuts[i] = 0
     for k in range(n):
         state = int(work[work[W_STATE] + k])
         for e in range(auto[auto[EDGE_START] + state], auto[auto[EDGE_START] + state + 1]):
-            work[cut + auto[auto[EDGE_LO] + e]] = 1
-            work[cut + auto[auto[EDGE_HI] + e] + 1] = 1
-            edges += 1
+            cuts[auto[auto[EDGE_LO] + e]] = 1
+            cuts[auto[auto[EDGE_HI] + e] + 1] = 1
     segment = 0
     work[head] = -1
-    for i in range(symbols + 1):
-        if work[cut + i] != 0 and i > 0:
+    work[begin] = 0
+    for i in range(cuts.size):
+        if cuts[i] != 0 and i > 0:
             segment += 1
             work[head + segment] = -1
-        work[cut + i] = segment
+            work[begin + segment] = i
+        cuts[i] = segment
     links = 0
     room = int(work[W_LINKS])
     for k in range(n):
         state = int(work[work[W_STATE] + k])
         stacks = int(work[work[W_SET] + k])
         for e in range(auto[auto[EDGE_START] + state], auto[auto[EDGE_START] + state + 1]):
-            first = int(work[cut + auto[auto[EDGE_LO] + e]])
-            last = int(work[cut + auto[auto[EDGE_HI] + e]])
+            first = int(cuts[auto[auto[EDGE_LO] + e]])
+            last = int(cuts[auto[auto[EDGE_HI] + e]])
             target = int(auto[auto[EDGE_TARGET] + e])
             if links + last - first >= room:
                 return 0
@@ -811,7 +825,44 @@ def link_edges(auto, work, n):
                 work[at + 2] = stacks
                 work[head + i] = links
                 links += 1
+    work[begin + segment + 1] = symbols
     return segment + 1
+
+
+@jit
+def alone(auto, pool, table, count, trans, work, target, stacks):
+    """Row of one thread. Check OVERFLOW after it."""
+    buffer = work[W_BUFFER]
+    work[buffer] = target
+    work[buffer + 1] = 0
+    shape = intern(pool, table, count, SHAPE, work, buffer, 2)
+    bases = term1(pool, table, count, work, BASES, stacks)
+    if count[OVERFLOW] != 0:
+        return DEAD
+    return row_of(auto, pool, table, count, trans, work, shape, bases)
+
+
+@jit
+def expand_one(auto, pool, table, count, trans, work, at, state, stacks):
+    """Transitions of a lone thread whose edges do not overlap; False when they do."""
+    first = int(auto[auto[EDGE_START] + state])
+    last = int(auto[auto[EDGE_START] + state + 1])
+    for e in range(first + 1, last):
+        if auto[auto[EDGE_LO] + e] <= auto[auto[EDGE_HI] + e - 1]:
+            return False
+    row = last_target = -1
+    for e in range(first, last):
+        target = int(auto[auto[EDGE_TARGET] + e])
+        if target != last_target:
+            row = int(alone(auto, pool, table, count, trans, work, target, stacks))
+            if count[OVERFLOW] != 0:
+                return True
+            last_target = target
+        low = at + int(auto[auto[EDGE_LO] + e])
+        high = at + int(auto[auto[EDGE_HI] + e])
+        for i in range(low, high + 1):
+            trans[i] = row
+    return True
 
 
 @jit
@@ -824,24 +875,38 @@ def expand(auto, pool, table, count, trans, work, row):
     at = row * stride + 1
     n = begin_closure(pool, table, count, work, int(pool[config + 3]), int(pool[config + 4]))
     n, ask, _ = close(auto, pool, table, count, work, n, False)
-    segments = 0
     if ask == 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
         n = push_all(auto, pool, table, count, work, n, -1)
-        if count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
-            segments = link_edges(auto, work, n)
     end_closure(work, n)
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
         return
     if ask != 0:
-        part = trans[at : at + symbols]
-        for i in range(symbols):
-            part[i] = ask
+        fill(trans, at, at + symbols, ask)
         return
-    cut = int(work[W_CUT])
+    lone = -1
+    for k in range(n):
+        state = work[work[W_STATE] + k]
+        if auto[auto[EDGE_START] + state] < auto[auto[EDGE_START] + state + 1]:
+            if lone >= 0:
+                lone = -2
+                break
+            lone = k
+    if lone > -2:
+        fill(trans, at, at + symbols, DEAD)
+        if lone < 0:
+            return
+        state = int(work[work[W_STATE] + lone])
+        stacks = int(work[work[W_SET] + lone])
+        if expand_one(auto, pool, table, count, trans, work, at, state, stacks):
+            if count[OVERFLOW] != 0:
+                fill(trans, at, at + symbols, UNKNOWN)
+            return
+        fill(trans, at, at + symbols, UNKNOWN)
+    segments = link_edges(auto, work, n)
     head = int(work[W_HEAD])
     link = int(work[W_LINK])
-    symbol = 0
-    alone_target = alone_stacks = alone_row = -1
+    begin = int(work[W_BEGIN])
+    last_target = last_stacks = last_row = -1
     for segment in range(segments):
         first = int(work[head + segment])
         result = DEAD
@@ -849,20 +914,13 @@ def expand(auto, pool, table, count, trans, work, row):
             # one edge: neighbours often lead to the same place
             target = int(work[link + 3 * first + 1])
             stacks = int(work[link + 3 * first + 2])
-            if target != alone_target or stacks != alone_stacks:
-                buffer = work[W_BUFFER]
-                work[buffer] = target
-                work[buffer + 1] = 0
-                shape = intern(pool, table, count, SHAPE, work, buffer, 2)
-                bases = term1(pool, table, count, work, BASES, stacks)
+            if target != last_target or stacks != last_stacks:
+                last_row = int(alone(auto, pool, table, count, trans, work, target, stacks))
                 if count[OVERFLOW] != 0:
                     return
-                alone_row = row_of(auto, pool, table, count, trans, work, shape, bases)
-                if count[OVERFLOW] != 0:
-                    return
-                alone_target = target
-                alone_stacks = stacks
-            result = alone_row
+                last_target = target
+                last_stacks = stacks
+            result = last_row
         elif first >= 0:
             m = 0
             while first >= 0:
@@ -880,9 +938,7 @@ def expand(auto, pool, table, count, trans, work, row):
             result = row_of(auto, pool, table, count, trans, work, shape, bases)
             if count[OVERFLOW] != 0:
                 return
-        while symbol < symbols and work[cut + symbol] == segment:
-            trans[at + symbol] = result
-            symbol += 1
+        fill(trans, at + int(work[begin + segment]), at + int(work[begin + segment + 1]), result)
 
 
 @jit
@@ -1878,16 +1934,15 @@ def run_length(data, offsets, live):
 
 @jit
 def hash_words(words):
-    """63-bit hash of a mask."""
+    """63-bit hash of a mask; sums that the compiler can run side by side."""
     h = 0
-    g = 1
+    g = 0
     for i in range(words.size):
-        h = ((h ^ int(words[i])) * 0x2545F491) & 0x7FFFFFFFFFFFFFFF
-        h = h ^ (h >> 29)
-        h = h & 0xFFFFFFFF
-        g = (g * 0x1F123BB5 + h) & 0x7FFFFFFFFFFF
-        g = g & 0xFFFFFFFF
-    return (h << 31) ^ g
+        word = int64(words[i])
+        h += (word ^ (i * 0x9E3779B1)) * (word + 0x85EBCA77)
+        g += word * (2 * i + 0x2545F491)
+    h = h ^ (h >> 31)
+    return (h * 0x1F123BB5 + g) & 0x7FFFFFFFFFFFFFFF
 
 
 @jit
@@ -1900,22 +1955,24 @@ def pack_row(words, rows, at, limit):
     n = words.size
     bits = 0
     for i in range(n):
-        word = int(words[i]) & 0xFFFFFFFF
-        while word:
-            word &= word - 1
-            bits += 1
-        if 8 * bits > n:
-            break
+        if words[i] != 0:
+            word = int(words[i])
+            while word:
+                word &= word - 1
+                bits += 1
+            if 8 * bits > n:
+                break
     size = n if 8 * bits > n else bits
     if at + size > limit:
         return FULL
     if 8 * bits > n:
-        for i in range(n):
-            rows[at + i] = words[i]
+        part = rows[at : at + n]
+        for i in range(part.size):
+            part[i] = words[i]
         return at + n
     for i in range(n):
-        word = int(words[i]) & 0xFFFFFFFF
-        if word:
+        if words[i] != 0:
+            word = int(words[i])
             for bit in range(32):
                 if (word >> bit) & 1:
                     rows[at] = 32 * i + bit
@@ -2024,26 +2081,38 @@ CONTEXT_ARRAYS = (
 
 if COMPILED:
 
-    @intrinsic
-    def as_pointer(typing_context: Any, address: Any) -> Any:
-        """An address as a void pointer."""
+    def _array_at(dtype: Any) -> Any:
+        """An intrinsic: array ``i`` of a context, as one of ``dtype``."""
+        kind = types.Array(dtype, 1, "C")
 
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return builder.inttoptr(args[0], context.get_value_type(types.voidptr))
+        @intrinsic
+        def array_at(typing_context: Any, context: Any, i: Any) -> Any:
+            """Array ``i`` of a context: its address and length are read from there."""
 
-        return types.voidptr(address), generate
+            def generate(target: Any, builder: Any, signature: Any, args: Any) -> Any:
+                word = ir.IntType(64)
+                pairs = builder.inttoptr(args[0], word.as_pointer())
+                at = builder.mul(args[1], ir.Constant(word, 2))
+                address = builder.load(builder.gep(pairs, [at]))
+                length = builder.load(builder.gep(pairs, [builder.add(at, ir.Constant(word, 1))]))
+                array = target.make_array(kind)(target, builder)
+                size = ir.Constant(word, dtype.bitwidth // 8)
+                populate_array(
+                    array,
+                    data=builder.inttoptr(address, array.data.type),
+                    shape=[length],
+                    strides=[size],
+                    itemsize=size,
+                    meminfo=None,
+                )
+                return array._getvalue()
 
-    @jit
-    def array32(context, i):
-        """Array ``i`` of a context, int32."""
-        pair = carray(as_pointer(context), (2 * i + 2,), int64)
-        return carray(as_pointer(pair[2 * i]), (pair[2 * i + 1],), int32)
+            return kind(int64, int64), generate
 
-    @jit
-    def array64(context, i):
-        """Array ``i`` of a context, int64."""
-        pair = carray(as_pointer(context), (2 * i + 2,), int64)
-        return carray(as_pointer(pair[2 * i]), (pair[2 * i + 1],), int64)
+        return array_at
+
+    array32, array64 = _array_at(int32), _array_at(int64)
+    array_u8, array_u32 = _array_at(uint8), _array_at(uint32)
 
     @jit
     def lookup_at(context, position, out):
@@ -2069,7 +2138,7 @@ if COMPILED:
             array64(context, 3),
             array32(context, 5),
             array64(context, 6),
-            array32(context, 7).view(uint32),
+            array_u32(context, 7),
             position >> 32,
             position & 0xFFFFFFFF,
             out,
@@ -2085,8 +2154,7 @@ if COMPILED:
         stop = offsets[token + 1]
         if start == stop:
             return REFUSED
-        pair = carray(as_pointer(context), (20,), int64)
-        blob = carray(as_pointer(pair[16]), (pair[17],), uint8)
+        blob = array_u8(context, 8)
         shape, bases = advance(
             array32(context, 0),
             array32(context, 1),

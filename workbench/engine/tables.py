@@ -181,6 +181,7 @@ def scratch(n_states: int, n_symbols: int, max_token_bytes: int) -> NDArray[np.i
         k.W_FOLLOW: k.MOST_CHARACTERS + 2,
         k.W_CUT: n_symbols + 1,
         k.W_HEAD: n_symbols + 2,
+        k.W_BEGIN: n_symbols + 3,
         k.W_LINK: 3 * _LINKS,
         k.W_BUFFER: max(_BUFFER, 2 * n_states + 16),
     }
