@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["CASES", "Case"]
+__all__ = ["CASES", "JSON_GBNF", "JSON_LARK", "Case"]
 
 Form = tuple[Literal["json_schema", "gbnf", "builtin_json", "lark"], Any]
 
@@ -141,7 +141,7 @@ _JSON_UNSEEN = [
     },
 ]
 
-_JSON_GBNF = r"""
+JSON_GBNF = r"""
 root   ::= object | array
 value  ::= object | array | string | number | "true" | "false" | "null"
 object ::= "{" ws (member ("," ws member)*)? "}"
@@ -152,7 +152,7 @@ number ::= "-"? ("0" | [1-9] [0-9]*) ("." [0-9]+)? ([eE] [-+]? [0-9]+)?
 ws     ::= [ \t\n\r]*
 """
 
-_JSON_LARK = r"""
+JSON_LARK = r"""
 start: object | array
 value: object | array | STRING | NUMBER | "true" | "false" | "null"
 object: "{" WS? (member ("," WS? member)*)? "}"
@@ -289,9 +289,9 @@ CASES: tuple[Case, ...] = (
         "generic JSON",
         json.dumps(_JSON_VALUE, ensure_ascii=False, indent=2),
         json.dumps(_JSON_UNSEEN, ensure_ascii=False, indent=4),
-        ("gbnf", _JSON_GBNF),
+        ("gbnf", JSON_GBNF),
         ("builtin_json", None),
-        ("lark", _JSON_LARK),
+        ("lark", JSON_LARK),
     ),
     Case(
         "arithmetic",

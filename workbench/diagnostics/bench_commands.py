@@ -1,4 +1,4 @@
-"""The command line of the benchmarks: ``workbench bench masks | maskbench``."""
+"""The command line of the benchmarks: ``workbench bench masks | maskbench | growth``."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ def add_bench(commands: Any) -> None:
     )
     _add_masks(bench)
     _add_maskbench(bench)
+    _add_growth(bench)
 
 
 def _add_masks(bench: Any) -> None:
@@ -70,6 +71,20 @@ def _add_maskbench(bench: Any) -> None:
     command.set_defaults(run=_maskbench)
 
 
+def _add_growth(bench: Any) -> None:
+    command = bench.add_parser(
+        "growth", help="times along texts of 100,000 tokens, and by the size of a schema"
+    )
+    add = command.add_argument
+    add("--tokenizer", type=Path, required=True, metavar="PATH")
+    add("--engines", metavar="LIST", default="ours", help="(default: ours)")
+    add("--quick", action="store_true", help="small sizes only")
+    add("--limit", type=float, default=60.0, metavar="SECONDS", help="CPU a text or schema")
+    add("--memory", type=float, default=8.0, metavar="GB", help="of a process for schemas")
+    _add_outputs(command)
+    command.set_defaults(run=_growth)
+
+
 def _add_outputs(command: Any) -> None:
     command.add_argument("--json", type=Path, metavar="PATH", help="also write the figures here")
     command.add_argument(
@@ -97,7 +112,7 @@ def _masks(arguments: argparse.Namespace) -> int:
 
 def _maskbench(arguments: argparse.Namespace) -> int:
     from workbench.diagnostics.bench_maskbench import bench_maskbench
-    from workbench.diagnostics.bench_schemas import OURS, schema_engines, takes_property_order
+    from workbench.diagnostics.bench_schemas import schema_engines, takes_property_order
 
     order, notes = arguments.property_order, []
     if order is not None and not takes_property_order(order):
@@ -111,15 +126,12 @@ def _maskbench(arguments: argparse.Namespace) -> int:
             xgrammar_fixed_whitespace=arguments.xgrammar_fixed_whitespace,
         )
     }
-    names = [OURS if name == "ours" else name for name in arguments.engines.split(",")]
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise WorkbenchError(f"no engine {unknown[0]!r}; there are ours, xgrammar and llguidance")
+    names = _names(arguments.engines)
     try:
         report = bench_maskbench(
             arguments.data,
             arguments.tokenizer,
-            engines=[known[name] for name in dict.fromkeys(names)],
+            engines=[known[name] for name in names],
             sample=arguments.sample,
             seed=arguments.seed,
             jobs=arguments.jobs,
@@ -138,6 +150,33 @@ def _maskbench(arguments: argparse.Namespace) -> int:
         print("\n" + report.slowest())
     _write_outputs(arguments, report)
     return 0
+
+
+def _growth(arguments: argparse.Namespace) -> int:
+    from workbench.diagnostics.bench_growth import FULL, QUICK, bench_growth
+
+    report = bench_growth(
+        arguments.tokenizer,
+        engines=_names(arguments.engines),
+        sizes=QUICK if arguments.quick else FULL,
+        limit_s=arguments.limit,
+        memory_gb=arguments.memory,
+    )
+    print(report.text())
+    _write_outputs(arguments, report)
+    return 0
+
+
+def _names(text: str) -> list[str]:
+    """The engines of a list, each once; ours is called ``ours`` or by its name."""
+    from workbench.diagnostics.bench_schemas import OURS, schema_engines
+
+    known = [engine.name for engine in schema_engines()]
+    names = [OURS if name.strip() == "ours" else name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in known:
+            raise WorkbenchError(f"no engine {name!r}; there are ours, xgrammar and llguidance")
+    return list(dict.fromkeys(names))
 
 
 class _Report(Protocol):

@@ -48,13 +48,14 @@ Mask = npt.NDArray[np.int32]
 class Session:
     """One sequence: ``fill()`` writes the next mask into the given row, ``accept(id)`` advances.
 
-    ``counters`` tells how many masks came out of a store and how many were computed, where an engine
-    says so.
+    Where an engine says so, ``counters`` tells how many masks came out of a store and how many were
+    computed, ``memory`` how many bytes the sequence and what it shares with others take.
     """
 
     fill: Callable[[], Any]
     accept: Callable[[int], bool]
     counters: Callable[[], tuple[int, int]] | None = None
+    memory: Callable[[], int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,11 @@ def _workbench(setup: Setup) -> Compiler:
                 stats = matcher.stats()
                 return stats.get("mask_hits", 0), stats.get("mask_misses", 0)
 
-            return Session(partial(matcher.fill_mask, mask), matcher.accept, counters)
+            def memory() -> int:
+                # A token that can be taken back costs eight bytes.
+                return matcher.stats().get("arena_bytes", 0) + 8 * matcher.max_rollback
+
+            return Session(partial(matcher.fill_mask, mask), matcher.accept, counters, memory)
 
         return start
 
