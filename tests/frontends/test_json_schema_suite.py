@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.frontends.ir_match import matches
-from workbench.errors import UnsupportedConstraint
+from workbench.errors import UnsatisfiableGrammar, UnsupportedConstraint
 from workbench.frontends.json_schema import json_schema
 
 ARCHIVE = Path(__file__).parents[3] / "shared" / "data" / "json-schema-test-suite.tar.xz"
@@ -84,7 +84,10 @@ def orders(value: Any) -> Iterator[Any]:
 
 def accepted(schema: Any, value: Any) -> bool:
     """Whether the value is accepted with its keys in some order."""
-    grammar = json_schema(schema, whitespace="compact")
+    try:
+        grammar = json_schema(schema, whitespace="compact")
+    except UnsatisfiableGrammar:
+        return False
     texts = (
         json.dumps(order, separators=(",", ":"), ensure_ascii=False)
         for order in itertools.islice(orders(value), 200)
@@ -109,6 +112,8 @@ def test_no_verdict_is_wrong(suite: dict[str, Any], draft: str) -> None:
                 json_schema(schema)
             except UnsupportedConstraint:
                 continue
+            except UnsatisfiableGrammar:
+                pass
             exact[name.partition("/")[2]] += 1
             for test in group["tests"]:
                 if accepted(schema, test["data"]) != test["valid"]:

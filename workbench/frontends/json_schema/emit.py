@@ -1,7 +1,7 @@
 """Nodes -> rules: one rule for each object, list, choice and referenced schema, scalars in place.
 
-Strings, numbers and free values are shared rules. Emission goes over a queue of rules, never into
-itself, and is linear in the schema.
+A rule is written when it is first used; its size is linear in the schemas that it speaks of. Scalars
+are expression objects that their uses share.
 
 Next file to read: ``workbench/automaton/build.py`` (Grammar -> Automaton).
 """
@@ -9,13 +9,15 @@ Next file to read: ``workbench/automaton/build.py`` (Grammar -> Automaton).
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any
 
 from workbench.frontends.json_schema.coding import other_names
 from workbench.frontends.json_schema.combine import Conjunction, Node, Nodes
+from workbench.frontends.json_schema.emptiness import Emptiness
 from workbench.frontends.json_schema.layout import Layout, Member, either, in_row
-from workbench.frontends.json_schema.numbers import Bound, exactly, number_between
-from workbench.frontends.json_schema.spelling import ANY, Ranges, class_name, quoted, spell_class
+from workbench.frontends.json_schema.numbers import exactly, number, number_between
+from workbench.frontends.json_schema.spelling import ANY, quoted, spell_class
 from workbench.frontends.json_schema.strings import spelled, string_content
 from workbench.frontends.json_schema.values import (
     ALL_TYPES,
@@ -30,48 +32,47 @@ from workbench.frontends.json_schema.values import (
     type_bit,
 )
 from workbench.grammar.ir import NEVER, Alt, Expr, Literal, Origin, Ref, Repeat, Seq
+from workbench.grammar.lazy import LazyRules
 
 __all__ = ["Emitter"]
 
 _QUOTE = Literal(b'"')
 _NULL = Literal(b"null")
-_BOOLEAN = Alt((Literal(b"true"), Literal(b"false")))
+#: The expressions for ``true`` or ``false``, one character of a string, and any string.
+BOOLEAN_VALUE = Alt((Literal(b"true"), Literal(b"false")))
+ANY_CHARACTER = spell_class(ANY)
+ANY_STRING = Seq((_QUOTE, Repeat(ANY_CHARACTER, 0, None), _QUOTE))
 
 #: A list of values that is at most this long is written where it is used.
 _SHORT_LIST = 8
 
 
 class Emitter:
-    """Collects the rules of one grammar."""
+    """Names the rules of one grammar and writes each when it is asked for."""
 
-    def __init__(self, nodes: Nodes, layout: Layout) -> None:
-        self.rules: dict[str, Expr] = {}
+    def __init__(self, nodes: Nodes, emptiness: Emptiness, layout: Layout) -> None:
         self._nodes = nodes
+        self._empty = emptiness.holds
         self._layout = layout
         self._uses: dict[int, Expr] = {}
-        self._shared: dict[Hashable, Ref] = {}
-        self._queue: list[tuple[str, Node]] = []
+        self._shared: dict[Hashable, Expr] = {}
+        self._pending: dict[str, Callable[[], Expr]] = {}
         self._taken: dict[str, int] = {}
 
-    def emit(self, root: Node) -> str:
-        """Emit everything that the root needs; returns the name of the start rule."""
+    def rules(self, root: Node) -> tuple[LazyRules, str]:
+        """The rules for a node that is not empty, and the name of the start rule."""
         start = self._name("root")
         self._uses[root.index] = Ref(start, origin=Origin(pointer=root.pointer))
-        self.rules[start] = NEVER
-        self._queue.append((start, root))
-        self._work_off()
+        self._pending[start] = partial(self._body, root)
         if self._layout.around:
             text = self._name("text")
-            self.rules[text] = in_row(self._layout.space, Ref(start), self._layout.space)
+            whole = in_row(self._layout.space, Ref(start), self._layout.space)
+            self._pending[text] = lambda: whole
             start = text
-        used_ws = [(name, expr) for name, expr in self._layout.rules if name not in self.rules]
-        self.rules.update(used_ws)
-        return start
+        return LazyRules(self._write, start), start
 
-    def _work_off(self) -> None:
-        for name, node in self._queue:
-            self.rules[name] = _placed(self._body(node), Origin(pointer=node.pointer))
-        self._queue.clear()
+    def _write(self, name: str) -> Expr:
+        return self._pending[name]()
 
     def _name(self, wanted: str) -> str:
         """A rule name that is not taken yet."""
@@ -81,15 +82,13 @@ class Emitter:
             return wanted
         return self._name(f"{wanted}~{number + 1}")
 
-    def _rule(
-        self, key: Hashable, name: str, make: Callable[[], Expr], origin: Origin | None = None
-    ) -> Ref:
-        """A rule shared by everything with the same key; ``origin`` is that of the first use."""
+    def _rule(self, key: Hashable, name: str, make: Callable[[], Expr]) -> Expr:
+        """A rule shared by everything with the same key."""
         known = self._shared.get(key)
         if known is None:
-            known = self._shared[key] = Ref(self._name(name))
-            self.rules[known.name] = NEVER
-            self.rules[known.name] = _placed(make(), origin)
+            made = Ref(self._name(name))
+            known = self._shared[key] = made
+            self._pending[made.name] = make
         return known
 
     # Values of a node
@@ -103,12 +102,11 @@ class Emitter:
             expr: Expr = self._value()
         else:
             self._nodes.open(node)
-            if node.never:
+            if self._empty(node):
                 expr = NEVER
             elif self._needs_rule(node):
                 name = self._name(_readable(node.pointer))
-                self.rules[name] = NEVER
-                self._queue.append((name, node))
+                self._pending[name] = partial(self._body, node)
                 expr = Ref(name, origin=Origin(pointer=node.pointer))
             else:
                 expr = self._body(node)
@@ -158,9 +156,9 @@ class Emitter:
         if types & STRING:
             branches.append(self._string(facts, origin))
         if types & NUMBER:
-            branches.append(self._number(facts, origin))
+            branches.append(self._number(facts))
         if types & BOOLEAN:
-            branches.append(self._boolean())
+            branches.append(BOOLEAN_VALUE)
         if types & NULL:
             branches.append(_NULL)
         return either(*branches, origin=origin)
@@ -177,27 +175,19 @@ class Emitter:
             value = self._value() if node is None else self.use(node)
             spelled_name = quoted(name)
             if value == NEVER or spelled_name == NEVER:
-                if not required:
-                    continue
-                value = self._impossible(name, node, pointer)
+                continue
             members.append(
                 self._layout.member(spelled_name, value, required, Origin(pointer=pointer))
             )
         other = self._other(named, rest, origin)
         return self._layout.object(members, other, origin)
 
-    def _impossible(self, name: str, node: Node | None, pointer: str) -> Expr:
-        """A rule that nothing satisfies, so that the error can name the place."""
-        place = pointer if node is None else node.pointer
-        wanted = _readable(place) if place != "#" else name
-        return self._rule(("never", place), wanted, lambda: NEVER, Origin(pointer=place))
-
     def _other(self, named: list[str], rest: Node | None, origin: Origin) -> Expr | None:
         """A member with any other name."""
         value = self._value() if rest is None else self.use(rest)
         if value == NEVER:
             return None
-        name: Expr = self._any_string()
+        name: Expr = ANY_STRING
         if named:
             key = tuple(sorted(named))
             name = self._rule(
@@ -224,53 +214,27 @@ class Emitter:
     def _string(self, facts: Conjunction, origin: Origin) -> Expr:
         low, high, patterns = facts.min_length, facts.max_length, facts.patterns
         if not low and high is None and not patterns:
-            return self._any_string(origin)
+            return ANY_STRING
         texts = tuple(sorted(pattern.text for pattern in patterns))
-        name = "string"
-        if texts:
-            name += ":" + " & ".join(texts)[:40]
-        if low or high is not None:
-            name += f"{{{low},{'' if high is None else high}}}"
-        pointer = patterns[0].pointer if patterns else origin.pointer
+        key = ("string", texts, low, high)
+        known = self._shared.get(key)
+        if known is None:
+            if not patterns:
+                content: Expr = Repeat(ANY_CHARACTER, low, high)
+            else:
+                content = string_content(patterns, low, high, rule=patterns[0].pointer)
+                content = spelled(content, spell_class)
+            known = self._shared[key] = in_row(_QUOTE, content, _QUOTE, origin=origin)
+        return known
 
-        def make() -> Expr:
-            if not patterns and (high is None or low <= high):
-                return Seq((_QUOTE, Repeat(self._char(ANY), low, high), _QUOTE))
-            content = string_content(patterns, low, high, rule=pointer)
-            return in_row(_QUOTE, spelled(content, self._char), _QUOTE)
-
-        return _at(self._rule(("string", texts, low, high), name, make, origin), origin)
-
-    def _number(self, facts: Conjunction, origin: Origin) -> Expr:
-        whole = not facts.types & FRACTIONAL
-        kind = "integer" if whole else "number"
-        low, high = facts.low, facts.high
-        name = kind if low is None and high is None else kind + _interval(low, high)
-        key = ("number", whole, low, high)
-        rule = self._rule(key, name, lambda: number_between(low, high, whole), origin)
-        return _at(rule, origin)
+    def _number(self, facts: Conjunction) -> Expr:
+        return number_between(facts.low, facts.high, not facts.types & FRACTIONAL)
 
     # Shared rules
 
-    def _char(self, ranges: Ranges) -> Expr:
-        return self._rule(("char", ranges), class_name(ranges), lambda: spell_class(ranges))
-
-    def _any_string(self, origin: Origin | None = None) -> Ref:
-        def make() -> Expr:
-            return Seq((_QUOTE, Repeat(self._char(ANY), 0, None), _QUOTE))
-
-        return _at(self._rule("string", "string", make), origin)
-
-    def _boolean(self) -> Expr:
-        return self._rule("boolean", "boolean", lambda: _BOOLEAN)
-
-    def _any_number(self) -> Expr:
-        key = ("number", False, None, None)
-        return self._rule(key, "number", lambda: number_between(None, None, False))
-
     def _any_object(self) -> Expr:
         def make() -> Expr:
-            member = self._layout.member(self._any_string(), self._value(), False, None)
+            member = self._layout.member(ANY_STRING, self._value(), False, None)
             return self._layout.object([], member.expr, None)
 
         return self._rule("object", "object", make)
@@ -284,9 +248,9 @@ class Emitter:
                 (
                     self._any_object(),
                     self._any_array(),
-                    self._any_string(),
-                    self._any_number(),
-                    self._boolean(),
+                    ANY_STRING,
+                    number(),
+                    BOOLEAN_VALUE,
                     _NULL,
                 )
             )
@@ -314,11 +278,6 @@ class Emitter:
         return self._layout.object(members, None, None)
 
 
-def _placed(expr: Expr, origin: Origin | None) -> Expr:
-    """Say where an impossible expression comes from."""
-    return Alt((), origin=origin) if expr == NEVER else expr
-
-
 def _shapes_objects(facts: Conjunction) -> bool:
     return bool(facts.properties or facts.required) or (
         facts.additional is not None and not facts.additional.anything
@@ -335,14 +294,3 @@ def _shapes_arrays(facts: Conjunction) -> bool:
 
 def _readable(pointer: str) -> str:
     return pointer[2:] if len(pointer) > 2 else "root"
-
-
-def _interval(low: Bound | None, high: Bound | None) -> str:
-    left = "(" if low is None or not low.inclusive else "["
-    right = ")" if high is None or not high.inclusive else "]"
-    ends = ["" if bound is None else f"{bound.value:.20}"[:24] for bound in (low, high)]
-    return f"{left}{ends[0]}..{ends[1]}{right}"
-
-
-def _at(ref: Ref, origin: Origin | None) -> Ref:
-    return ref if origin is None else Ref(ref.name, origin=origin)

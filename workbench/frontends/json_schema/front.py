@@ -1,7 +1,7 @@
 """The front end for JSON Schema: options in, a grammar with its outcomes out.
 
-Reading order: ``values``, ``location``, ``document``, ``keywords``, ``evaluate``, ``combine`` (what the
-schema says), ``spelling``, ``strings``, ``numbers``, ``layout``, ``emit`` (how it is written).
+Reading order: ``values``, ``location``, ``document``, ``keywords``, ``evaluate``, ``combine``, ``emptiness``
+(what the schema says), ``spelling``, ``strings``, ``numbers``, ``layout``, ``emit`` (how it is written).
 
 >>> grammar = json_schema({"type": "object", "properties": {"n": {"type": "integer"}}})
 >>> grammar.kind, sorted(o.keyword for o in grammar.outcomes if o.status == "unsupported")
@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.errors import GrammarSyntaxError, GrammarTooComplex
+from workbench.errors import GrammarSyntaxError, GrammarTooComplex, UnsatisfiableGrammar
 from workbench.frontends.json_schema.combine import Nodes
 from workbench.frontends.json_schema.document import Document
 from workbench.frontends.json_schema.emit import Emitter
+from workbench.frontends.json_schema.emptiness import Emptiness
 from workbench.frontends.json_schema.layout import layout
 from workbench.frontends.json_schema.values import MAX_LEVELS, read_json
 from workbench.grammar.ir import Grammar, Outcome
@@ -44,7 +45,7 @@ def json_schema(
 
     Raises ``GrammarSyntaxError`` (JSON pointer) for a malformed schema, ``UnsupportedConstraint`` for a
     keyword that cannot be enforced unless ``on_unsupported="report"``, ``GrammarTooComplex`` past a
-    budget, ``ValueError`` for a bad option.
+    budget, ``UnsatisfiableGrammar`` when no value satisfies the schema, ``ValueError`` for a bad option.
     """
     if property_order != "schema":
         raise ValueError(f"property_order must be 'schema', not {property_order!r}")
@@ -58,11 +59,14 @@ def json_schema(
         document = Document(parsed, report=on_unsupported == "report")
         document.read()
         nodes = Nodes(document.locations)
-        emitter = Emitter(nodes, style)
-        start = emitter.emit(nodes.of((document.root,)))
+        root = nodes.of((document.root,))
+        emptiness = Emptiness(nodes)
+        if emptiness.holds(root):
+            raise UnsatisfiableGrammar(*emptiness.blame(root))
+        rules, start = Emitter(nodes, emptiness, style).rules(root)
     except RecursionError:
         raise GrammarTooComplex("schema nesting levels", MAX_LEVELS) from None
     outcomes = document.outcomes
     if style.detail:
         outcomes = [Outcome("#", "whitespace", "restricted", style.detail), *outcomes]
-    return Grammar(emitter.rules, start, "json_schema", parsed, tuple(outcomes))
+    return Grammar(rules, start, "json_schema", parsed, tuple(outcomes))

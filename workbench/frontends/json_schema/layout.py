@@ -6,6 +6,7 @@ Next file to read: ``emit.py``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from workbench.grammar.ir import (
     EMPTY,
@@ -16,7 +17,6 @@ from workbench.grammar.ir import (
     Graph,
     Literal,
     Origin,
-    Ref,
     Repeat,
     Seq,
 )
@@ -29,21 +29,16 @@ _SPACE = ByteSet(sum(1 << ord(char) for char in " \t\n\r"))
 def in_row(*items: Expr, origin: Origin | None = None) -> Expr:
     """One after the other, with neighbouring literals joined and empty parts left out."""
     out: list[Expr] = []
-    for item in items:
-        if isinstance(item, Seq) and item.origin is None:
-            parts = item.items
-        else:
-            parts = (item,)
-        for part in parts:
-            last = out[-1] if out else None
-            match last, part:
-                case Literal(data=left), Literal(data=right) if last.origin == part.origin:
-                    out[-1] = Literal(left + right, origin=part.origin)
-                    continue
-            if isinstance(part, Alt) and not part.items:
-                return NEVER
-            if not (isinstance(part, Seq) and not part.items):
-                out.append(part)
+    for part in items:
+        last = out[-1] if out else None
+        match last, part:
+            case Literal(data=left), Literal(data=right) if last.origin == part.origin:
+                out[-1] = Literal(left + right, origin=part.origin)
+                continue
+        if isinstance(part, Alt) and not part.items:
+            return NEVER
+        if not (isinstance(part, Seq) and not part.items):
+            out.append(part)
     if len(out) == 1 and origin is None:
         return out[0]
     return Seq(tuple(out), origin=origin)
@@ -71,7 +66,6 @@ class Layout:
     comma: Expr
     colon: Expr
     around: bool
-    rules: tuple[tuple[str, Expr], ...]
     detail: str
 
     def array(
@@ -175,6 +169,15 @@ class Layout:
         return Graph(first + 1, start, (end,), tuple(edges), origin=origin)
 
 
+_UNBOUNDED = Repeat(_SPACE, 0, None)
+
+
+@lru_cache(maxsize=64)
+def _bounded(most: int) -> Expr:
+    """A run of whitespace; one object for each bound, so that automata of it are shared."""
+    return Repeat(_SPACE, 0, most)
+
+
 def layout(
     whitespace: str, max_whitespace: int, separators: tuple[str, str] | None = None
 ) -> Layout:
@@ -186,20 +189,18 @@ def layout(
                 "separators must be a comma and a colon with whitespace, for example (', ', ': ')"
             )
         detail = f"exactly {comma!r} and {colon!r} between values, no other whitespace"
-        return Layout(EMPTY, Literal(comma.encode()), Literal(colon.encode()), False, (), detail)
+        return Layout(EMPTY, Literal(comma.encode()), Literal(colon.encode()), False, detail)
     if whitespace == "compact":
-        return Layout(
-            EMPTY, Literal(b","), Literal(b":"), False, (), "no whitespace between values"
-        )
+        return Layout(EMPTY, Literal(b","), Literal(b":"), False, "no whitespace between values")
     if whitespace == "bounded":
         if max_whitespace < 0:
             raise ValueError("max_whitespace must not be negative")
-        run = Repeat(_SPACE, 0, max_whitespace)
+        run = _bounded(max_whitespace)
         detail = f"at most {max_whitespace} characters in a row, none around the whole text"
     elif whitespace == "any":
-        run, detail = Repeat(_SPACE, 0, None), ""
+        run, detail = _UNBOUNDED, ""
     else:
         raise ValueError(f"whitespace must be 'bounded', 'compact' or 'any', not {whitespace!r}")
-    space = Ref("ws")
-    comma_expr, colon_expr = in_row(Literal(b","), space), in_row(space, Literal(b":"), space)
-    return Layout(space, comma_expr, colon_expr, not detail, (("ws", run),), detail)
+    return Layout(
+        run, in_row(Literal(b","), run), in_row(run, Literal(b":"), run), not detail, detail
+    )

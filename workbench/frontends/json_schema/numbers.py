@@ -68,14 +68,18 @@ class _Limit:
     inclusive: bool
 
 
+_NUMBER = Seq((_SIGN, _WHOLE, _FRACTION, _EXPONENT))
+_INTEGER = Seq((_SIGN, _WHOLE, _ZERO_FRACTION, _EXPONENT_UP))
+
+
 def number() -> Expr:
     """Any JSON number, in any notation."""
-    return Seq((_SIGN, _WHOLE, _FRACTION, _EXPONENT))
+    return _NUMBER
 
 
 def integer() -> Expr:
     """Any integer; ``1.0`` and ``1e3`` are integers as well, ``1.5e1`` and ``10e-1`` are left out."""
-    return Seq((_SIGN, _WHOLE, _ZERO_FRACTION, _EXPONENT_UP))
+    return _INTEGER
 
 
 def exactly(value: Decimal) -> Expr:
