@@ -17,7 +17,7 @@ from workbench.diagnostics import bench_maskbench as module
 from workbench.diagnostics.bench_judge import Message, assemble, instance_text, times_of
 from workbench.diagnostics.bench_maskbench import MaskBenchReport, bench_maskbench
 from workbench.diagnostics.bench_schemas import SchemaEngine
-from workbench.diagnostics.bench_tally import time_sets, verdicts
+from workbench.diagnostics.bench_tally import time_sets, time_table, verdicts
 from workbench.errors import WorkbenchError
 
 Archive = Callable[[Files], Path]
@@ -254,6 +254,17 @@ def test_times_are_over_the_same_schemas() -> None:
     assert ours["ttfm max"] == 10_000
     assert ours["mask avg"] == pytest.approx((1 + 2 + 10e6) / 3)
     assert theirs.times["cpu"]["llguidance"]["mask avg"] == 6.5
+
+
+def test_it_is_said_where_we_are_ahead_and_where_behind() -> None:
+    records = {
+        "workbench": {"a": ran(4000, 1, 2)},
+        "xgrammar": {"a": ran(8000, 9, 9)},
+        "llguidance": {"a": ran(1000, 3, 3)},
+    }
+    ahead, behind = time_table(time_sets(records, 10.0)[0], "cpu").notes
+    assert ahead.startswith("ahead of the best peer: mask avg 2.00× (llguidance), ")
+    assert behind.startswith("behind the best peer: ttfm avg 0.25× (llguidance), ")
 
 
 def test_times_are_over_schemas_that_all_were_asked() -> None:

@@ -225,7 +225,25 @@ def time_table(times: TimeSet, clock: str) -> Table:
             if engine != OURS:
                 cells = [ratio(figures[column], ours[column]) for column in columns]
                 table.rows.append([f"{engine} ÷ {OURS}", "", *cells])
+        table.notes += _standing(by_engine, columns)
     return table
+
+
+def _standing(by_engine: Mapping[str, Figures], columns: Sequence[str]) -> list[str]:
+    """Say where ours is ahead of the best peer and where behind, with how many times."""
+    peers = [name for name in by_engine if name != OURS]
+    ahead: list[str] = []
+    behind: list[str] = []
+    for column in columns if peers else ():
+        best = min(peers, key=lambda name: by_engine[name][column])
+        theirs, own = by_engine[best][column], by_engine[OURS][column]
+        (ahead if own <= theirs else behind).append(f"{column} {ratio(theirs, own)} ({best})")
+    lines = []
+    if ahead:
+        lines.append("ahead of the best peer: " + ", ".join(ahead))
+    if behind:
+        lines.append("behind the best peer: " + ", ".join(behind))
+    return lines
 
 
 def verdict_tables(all_verdicts: Mapping[str, Verdicts], top: int = 8) -> list[Table]:

@@ -18,6 +18,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -154,7 +155,8 @@ class _Pool:
         self._spawned += 1
         log = Path(self._logs.name) / str(self._spawned)
         process = self._context.Process(target=_work, args=(self.job, theirs, log), daemon=True)
-        process.start()
+        with _deaf():
+            process.start()
         theirs.close()
         return _Worker(process, ours, log)
 
@@ -238,6 +240,19 @@ class _Pool:
             self.tasks.appendleft(worker.task)
 
 
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Let processes that start here ignore Ctrl-C from their first moment: the parent decides."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+
+
 def _death(code: int | None, log: Path) -> str:
     """How a process ended, and what it said last."""
     name = signal.Signals(-code).name if code is not None and code < 0 else f"code {code}"
@@ -254,7 +269,7 @@ def _work(job: Job, connection: Connection, log: Path) -> None:
     from tqdm import tqdm
 
     tqdm.set_lock(threading.RLock())  # its own one is the system's, and outlives a killed process
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     try:
         setup, encode = read_tokenizer(job.tokenizer)
