@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from workbench.automaton.budgets import Budgets
 from workbench.automaton.model import Automaton
 from workbench.engine import kernels as k
-from workbench.engine.slices import slices_of
+from workbench.engine.slices import Slice, slices_of
 from workbench.engine.tables import Packed, scratch
 from workbench.errors import GrammarTooComplex
 from workbench.vocabulary import Vocabulary
@@ -56,8 +56,16 @@ class Engine:
         self.vocabulary = vocabulary
         self.budgets = budgets
         self.lock = RLock()
-        self.words = (vocabulary.width + 31) // 32
+        self.n_words = (vocabulary.width + 31) // 32
         self.slices = slices_of(vocabulary)
+        trie = self.slices.trie
+        self.bytes_, self.depths, self.skips, self.tokens = (
+            trie.byte,
+            trie.depth,
+            trie.skip,
+            trie.token,
+        )
+        self.duplicates = self.slices.duplicates
         self.packed = Packed(automaton, self.slices)
         self.auto = self.packed.auto
         self.stride = self.packed.n_symbols + 1
@@ -66,11 +74,12 @@ class Engine:
         self.epoch = 0
         self._tidy_at = budgets.arena_words
         self.sequences: weakref.WeakSet[Sequence] = weakref.WeakSet()
-        self._eos = np.array(vocabulary.eos_ids, dtype=np.int64)
-        self._loops = np.zeros(8, dtype=np.uint32)
-        self._around_loops = np.zeros(8, dtype=np.uint32)
-        self._found = np.zeros(3, dtype=np.int64)
-        self._scratch_mask = np.zeros(self.words, dtype=np.uint32)
+        self.eos = np.array(vocabulary.eos_ids, dtype=np.int64)
+        self.loops = np.zeros(8, dtype=np.uint32)
+        self.around_loops = np.zeros(8, dtype=np.uint32)
+        self.found = np.zeros(5, dtype=np.int64)
+        #: the mask under way
+        self.words = np.zeros(self.n_words, dtype=np.uint32)
         self.offsets = self.slices.offsets
         self.count = np.zeros(k.COUNT_SLOTS, dtype=np.int64)
         self._context = np.zeros(2 * len(k.CONTEXT_ARRAYS), dtype=np.int64)
@@ -92,10 +101,11 @@ class Engine:
         self.count[k.WORK_LIMIT] = self.budgets.step_work
 
     def _drop_rows(self) -> None:
-        self.rows = np.empty(64 * self.words + 1024, dtype=np.uint32)
-        self.rows_at = np.zeros(1024, dtype=np.int64)
-        self.n_rows = 0
-        self._row_of: dict[int, int] = {}
+        self.rows = np.empty(32 * self.n_words + 1024, dtype=np.uint32)
+        self.rows_at = np.zeros(514, dtype=np.int64)
+        self.row_hash = np.zeros(514, dtype=np.int64)
+        self.row_table = np.full(1024, -1, dtype=np.int32)
+        self.count[k.N_MASKS] = 0
 
     def _publish(self) -> None:
         """Tell the kernels that take one address where the arrays lie now."""
@@ -316,12 +326,12 @@ class Engine:
                 return
             self._settled()
             try:
-                words = self._compute(position >> 32, position & 0xFFFFFFFF)
+                words = self._compute(position)
             except GrammarTooComplex:
                 # what other situations left behind may fill the arena: once more without it
                 self.compact()
                 position = history.top
-                words = self._compute(position >> 32, position & 0xFFFFFFFF)
+                words = self._compute(position)
             out[:] = words
 
     def _lookup(self, position: int, out: NDArray[np.uint32]) -> int:
@@ -340,110 +350,91 @@ class Engine:
             )
         )
 
-    def _compute(self, shape: int, bases: int) -> NDArray[np.uint32]:
+    def _compute(self, position: int) -> NDArray[np.uint32]:
         """Compute and store the mask of a situation that has none yet."""
         self.count[k.MISSES] += 1
-        self.count[k.WORK] = 0
-        words = self._scratch_mask
+        shape = position >> 32
         while True:
-            self.count[k.N_ASKED] = 0
-            code = k.begin_walk(
-                self.auto, self.pool, self.table, self.count, self.trans, self.work, shape, bases
-            )
-            if code == k.TANGLED:
+            run = self._prepare(position)
+            if run >= 0:
+                part = None
+                if run:
+                    loops = int.from_bytes(self.around_loops.tobytes(), "little")
+                    part = self.slices.best(loops, run == 2)
+                code = self._finish(part, position)
+                if code == 0:
+                    return self.words
+                run = code
+            if run == k.TANGLED:
                 self._untangle(shape)
-                continue
-            if code < 0:
-                self._check(int(code))
-                continue
-            row, accepting = int(code) >> 1, bool(code & 1)
-            arrays = (self.auto, self.pool, self.table, self.count, self.trans, self.work)
-            run = int(k.run_of(*arrays, row, bases, self._found, self._loops, self._around_loops))
-            code = k.failure(self.count)
-            if code == k.TANGLED:
-                self._untangle(shape)
-                continue
-            if code < 0:
-                self._check(int(code))
-                continue
-            part = None
-            if run:
-                loops = int.from_bytes(self._around_loops.tobytes(), "little")
-                part = self.slices.best(loops, run == 2)
-            trie = self.slices.trie
-            nodes = (trie.byte, trie.depth, trie.skip, trie.token)
-            if part is None:
-                words[:] = 0
-                self.work[int(self.work[k.W_DEPTH]) + k.MAX_ASKED] = row
-                code = k.walk(*arrays, *nodes, 0, len(trie), bases, words)
+            elif run == k.ROOM:
+                self._grow_rows()
+                while self._keep(position) != 0:
+                    self._settled()
+                return self.words
             else:
-                words[:] = part.rows[min(int(self._found[2]), len(part.rows) - 1)]
-                # the run's first characters, as far as they belong to the slice
-                self._loops &= part.loops
-                code = k.walk_run(
-                    *arrays,
-                    *nodes,
-                    part.exits,
-                    part.exits_at,
-                    part.odd,
-                    part.lengths,
-                    self.blob,
-                    self.offsets,
-                    row,
-                    self._found,
-                    self._loops,
-                    part.loops,
-                    int(part.utf8),
-                    bases,
-                    words,
-                )
-            if code == k.TANGLED:
-                self._untangle(shape)
-                continue
-            if code < 0:
-                self._check(int(code))
-                continue
-            break
-        duplicates = self.vocabulary.trie.duplicates
-        if len(duplicates):
-            same, other = duplicates[:, 0], duplicates[:, 1]
-            allowed = (words[same >> 5] >> (same & 31).astype(np.uint32)) & 1 != 0
-            ids = other[allowed]
-            np.bitwise_or.at(words, ids >> 5, np.uint32(1) << (ids & 31).astype(np.uint32))
-        if accepting:
-            for eos in self._eos:
-                words[eos >> 5] |= np.uint32(1 << int(eos & 31))
-        stored = self._store_row(words)
-        while True:
-            k.store(self.pool, self.table, self.count, self.work, shape, bases, stored)
-            if self._settled():
-                return words
+                self._check(run)
 
-    def _store_row(self, words: NDArray[np.uint32]) -> int:
-        """Number of the stored row with these words; equal rows are stored once."""
-        content = int(k.hash_words(words))
-        known = self._row_of.get(content)
-        if known is not None and k.is_row(self.rows_at, self.rows, known, words):
-            return known
-        if 4 * self.rows.size > self.budgets.row_bytes:
-            k.forget_rows(self.pool, self.count)
-            self._drop_rows()
-            self._publish()
-        while True:
-            start = int(self.rows_at[self.n_rows])
-            end = k.pack_row(words, self.rows, start, self.rows.size)
-            if end >= 0:
-                break
+    def _prepare(self, position: int) -> int:
+        if _JIT:
+            return int(k.prepare_at(self._address, position))
+        self.count[k.WORK] = self.count[k.N_ASKED] = 0
+        arrays = (self.auto, self.pool, self.table, self.count, self.trans, self.work)
+        more = (self.found, self.loops, self.around_loops)
+        return int(k.prepare(*arrays, *more, position >> 32, position & 0xFFFFFFFF))
+
+    def _finish(self, part: Slice | None, position: int) -> int:
+        beyond = -1 if part is None else int(part.utf8)
+        context = self.slices.nothing if part is None else part.context
+        if _JIT:
+            return int(k.finish_at(self._address, context.ctypes.data, beyond, position))
+        none, words = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint32)
+        parts = (words, *[none] * 8, words)
+        if part is not None:
+            parts = tuple(getattr(part, name) for name in k.SLICE_ARRAYS)
+        arrays = (self.auto, self.pool, self.table, self.count, self.trans, self.work)
+        trie = (self.bytes_, self.depths, self.skips, self.tokens, self.blob, self.offsets)
+        more = (self.found, self.loops, self.duplicates, self.eos)
+        bases = position & 0xFFFFFFFF
+        code = int(k.finish(*arrays, *trie, *more, *parts, beyond, bases, self.words))
+        return code if code < 0 else self._keep(position)
+
+    def _keep(self, position: int) -> int:
+        """Store the mask in ``words``."""
+        if _JIT:
+            return int(k.keep_at(self._address, position))
+        return int(
+            k.keep(
+                self.pool,
+                self.table,
+                self.count,
+                self.work,
+                self.rows_at,
+                self.rows,
+                self.row_hash,
+                self.row_table,
+                position >> 32,
+                position & 0xFFFFFFFF,
+                self.words,
+            )
+        )
+
+    def _grow_rows(self) -> None:
+        """Make room for one more mask; forget all when they have used up their budget."""
+        n = int(self.count[k.N_MASKS])
+        if int(self.rows_at[n]) + self.n_words > self.rows.size:
+            if 8 * self.rows.size > self.budgets.row_bytes:
+                k.forget_rows(self.pool, self.count)
+                self._drop_rows()
+                self._publish()
+                return
             self.rows = np.concatenate([self.rows, np.empty_like(self.rows)])
-            self._publish()
-        if self.n_rows + 2 >= self.rows_at.size:
+        if n + 2 > self.row_hash.size // 2:
             self.rows_at = np.concatenate([self.rows_at, np.zeros_like(self.rows_at)])
-            self._publish()
-        self.n_rows += 1
-        self.rows_at[self.n_rows] = end
-        self._row_of[content] = self.n_rows - 1
-        self.count[k.N_MASKS] += 1
-        return self.n_rows - 1
+            self.row_hash = np.concatenate([self.row_hash, np.zeros_like(self.row_hash)])
+            self.row_table = np.full(2 * self.row_table.size, -1, dtype=np.int32)
+            k.rehash_rows(self.row_hash, self.row_table, n)
+        self._publish()
 
     # -- views ---------------------------------------------------------------------------------
 

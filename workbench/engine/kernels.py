@@ -60,6 +60,15 @@ _TYPES: dict[str, Any] = {
     "exits": _INT32,
     "exits_at": _INT32,
     "odd": _INT32,
+    "inner": _INT32,
+    "inner_at": _INT32,
+    "leaves": _INT32,
+    "leaves_at": _INT32,
+    "duplicates": _INT32,
+    "row_table": _INT32,
+    "row_hash": _INT64,
+    "eos": _INT64,
+    "slice_rows": _UINT32,
     "found": _INT64,
     "offsets": _INT64,
     "count": _INT64,
@@ -120,7 +129,7 @@ BOTTOM, FRAME, HOLE, SET, LABELS, REVEAL = 1, 2, 3, 4, 5, 6
 SHAPE, BASES, CONFIG, SUBST, NODE = 7, 8, 9, 10, 11
 
 DEAD, UNKNOWN, ASK = -1, -2, -16
-REFUSED, FULL, COMPLEX, MISS, TANGLED = -1, -2, -3, -4, -5
+REFUSED, FULL, COMPLEX, MISS, TANGLED, ROOM = -1, -2, -3, -4, -5, -6
 #: in place of the hole that a mask tree asks about: this shape's masks are stored by their stacks
 BY_STACKS = -3
 
@@ -1643,6 +1652,10 @@ def walk_run(
     tokens,
     exits,
     exits_at,
+    inner,
+    inner_at,
+    leaves,
+    leaves_at,
     odd,
     lengths,
     blob,
@@ -1660,12 +1673,18 @@ def walk_run(
     ``out`` holds the tokens inside the slice with as many characters as the run may have. What remains:
     tokens whose first character is none of the run's are walked (and unset before, when they are inside
     the slice); all others leave the characters at one of the slice's exits, so it is enough to walk
-    what lies below the exits whose byte may come there.
+    what lies below the exits whose byte may come there. When all of the slice's characters belong to
+    the run and have no bound, the tokens that end with an exit's byte (``leaves``) need no look, and only
+    the other exits (``inner``) are walked.
     """
     stride = int(auto[STRIDE])
     rows = int(work[W_DEPTH]) + MAX_ASKED
     around = int(found[1])
     most = int(found[2])
+    whole = most == ENDLESS
+    for i in range(8):
+        if loops[i] != slice_loops[i]:
+            whole = False
     node = 0
     while node < bytes_.size:
         byte = int(bytes_[node])
@@ -1676,35 +1695,35 @@ def walk_run(
                     if lengths[i] >= 0:
                         token = int(tokens[i])
                         out[token >> 5] = int(out[token >> 5]) & ~(1 << (token & 31)) & 0xFFFFFFFF
-            work[rows] = row
-            code = walk(
-                auto,
-                pool,
-                table,
-                count,
-                trans,
-                work,
-                bytes_,
-                depths,
-                skips,
-                tokens,
-                node,
-                stop,
-                bases,
-                out,
-            )
-            if code < 0:
-                return code
+            if trans[row * stride + 1 + byte] != DEAD:
+                work[rows] = row
+                code = walk(
+                    auto,
+                    pool,
+                    table,
+                    count,
+                    trans,
+                    work,
+                    bytes_,
+                    depths,
+                    skips,
+                    tokens,
+                    node,
+                    stop,
+                    bases,
+                    out,
+                )
+                if code < 0:
+                    return code
         node = stop
     # rows after 1, 2, ... characters of the run, as far as they are told apart
     chain = int(work[W_CHAIN])
     follow = int(work[W_FOLLOW])
     known = 0
-    probe = 0
     if most != ENDLESS:
+        probe = 0
         while not in_run(probe, loops, 0) and probe < 127:
             probe += 1
-        probe = int(probe)
         row_then = row
         while known < most and known < MOST_CHARACTERS and row_then >= 0:
             work[chain + known] = row_then
@@ -1720,23 +1739,27 @@ def walk_run(
         stop = int(exits_at[byte + 1])
         if first == stop:
             continue
-        cls = int(byte)
-        endless = int(trans[around * stride + 1 + cls])
+        endless = int(trans[around * stride + 1 + byte])
         if endless < 0:
             continue
-        if most == ENDLESS:
-            for k in range(MOST_CHARACTERS + 1):
-                work[follow + k] = endless
+        if whole:
+            for i in range(leaves_at[byte], leaves_at[byte + 1]):
+                token = int(leaves[i])
+                out[token >> 5] |= 1 << (token & 31)
+            first = int(inner_at[byte])
+            stop = int(inner_at[byte + 1])
+            fill(work, follow, follow + MOST_CHARACTERS + 1, endless)
+        elif most == ENDLESS:
+            fill(work, follow, follow + MOST_CHARACTERS + 1, endless)
         else:
-            for k in range(MOST_CHARACTERS + 1):
-                work[follow + k] = DEAD
+            fill(work, follow, follow + MOST_CHARACTERS + 1, DEAD)
             for k in range(1, known):
                 then = settle(
-                    auto, pool, table, count, trans, work, int(work[chain + k]), cls, bases
+                    auto, pool, table, count, trans, work, int(work[chain + k]), byte, bases
                 )
                 if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                     return failure(count)
-                work[follow + k] = trans[then * stride + 1 + cls]
+                work[follow + k] = trans[then * stride + 1 + byte]
         code = walk_exits(
             auto,
             pool,
@@ -1748,7 +1771,7 @@ def walk_run(
             depths,
             skips,
             tokens,
-            exits,
+            inner if whole else exits,
             first,
             stop,
             loops,
@@ -1766,11 +1789,11 @@ def walk_run(
             continue
         following = row
         for i in range(int(depths[node])):
-            cls = int(blob[start + i])
-            following = settle(auto, pool, table, count, trans, work, following, cls, bases)
+            byte = int(blob[start + i])
+            following = settle(auto, pool, table, count, trans, work, following, byte, bases)
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                 return failure(count)
-            following = int(trans[following * stride + 1 + cls])
+            following = int(trans[following * stride + 1 + byte])
             if following < 0:
                 break
         if following < 0:
@@ -1794,6 +1817,131 @@ def walk_run(
         )
         if code < 0:
             return code
+    return 0
+
+
+@jit
+def prepare(auto, pool, table, count, trans, work, found, loops, around_loops, shape, bases):
+    """Begin a mask: the row, what it asks and its run, left in ``found`` and the two sets of bytes.
+
+    Returns what :func:`run_of` does, or FULL, COMPLEX or TANGLED. ``found``: home, around, most, row,
+    whether the text may end here.
+    """
+    code = begin_walk(auto, pool, table, count, trans, work, shape, bases)
+    if code < 0:
+        return code
+    row = code >> 1
+    found[3] = row
+    found[4] = code & 1
+    run = run_of(auto, pool, table, count, trans, work, row, bases, found, loops, around_loops)
+    code = failure(count)
+    if code < 0:
+        return code
+    return run
+
+
+@jit
+def finish(
+    auto,
+    pool,
+    table,
+    count,
+    trans,
+    work,
+    bytes_,
+    depths,
+    skips,
+    tokens,
+    blob,
+    offsets,
+    found,
+    loops,
+    duplicates,
+    eos,
+    slice_rows,
+    exits,
+    exits_at,
+    inner,
+    inner_at,
+    leaves,
+    leaves_at,
+    odd,
+    lengths,
+    slice_loops,
+    beyond,
+    bases,
+    out,
+):
+    """The mask that :func:`prepare` began, in ``out``. ``beyond`` is -1 to do without a slice."""
+    row = int(found[3])
+    if beyond < 0:
+        for i in range(out.size):
+            out[i] = 0
+        work[work[W_DEPTH] + MAX_ASKED] = row
+        code = walk(
+            auto,
+            pool,
+            table,
+            count,
+            trans,
+            work,
+            bytes_,
+            depths,
+            skips,
+            tokens,
+            0,
+            bytes_.size,
+            bases,
+            out,
+        )
+    else:
+        longest = min(int(found[2]), slice_rows.size // out.size - 1)
+        part = slice_rows[longest * out.size : (longest + 1) * out.size]
+        for i in range(out.size):
+            out[i] = part[i]
+        # the run's first characters, as far as they belong to the slice
+        for i in range(8):
+            loops[i] = int(loops[i]) & int(slice_loops[i])
+        code = walk_run(
+            auto,
+            pool,
+            table,
+            count,
+            trans,
+            work,
+            bytes_,
+            depths,
+            skips,
+            tokens,
+            exits,
+            exits_at,
+            inner,
+            inner_at,
+            leaves,
+            leaves_at,
+            odd,
+            lengths,
+            blob,
+            offsets,
+            row,
+            found,
+            loops,
+            slice_loops,
+            beyond,
+            bases,
+            out,
+        )
+    if code < 0:
+        return code
+    for i in range(0, duplicates.size, 2):
+        same = int(duplicates[i])
+        if (int(out[same >> 5]) >> (same & 31)) & 1:
+            other = int(duplicates[i + 1])
+            out[other >> 5] |= 1 << (other & 31)
+    if found[4] != 0:
+        for i in range(eos.size):
+            token = int(eos[i])
+            out[token >> 5] |= 1 << (token & 31)
     return 0
 
 
@@ -1938,9 +2086,10 @@ def hash_words(words):
     h = 0
     g = 0
     for i in range(words.size):
-        word = int64(words[i])
+        word = int(words[i]) & 0xFFFFFFFF
         h += (word ^ (i * 0x9E3779B1)) * (word + 0x85EBCA77)
         g += word * (2 * i + 0x2545F491)
+    h = h & 0x7FFFFFFFFFFFFFFF
     h = h ^ (h >> 31)
     return (h * 0x1F123BB5 + g) & 0x7FFFFFFFFFFFFFFF
 
@@ -2004,6 +2153,49 @@ def is_row(rows_at, rows, row, words):
         if (int(words[token >> 5]) >> (token & 31)) & 1 == 0:
             return False
     return bits == n
+
+
+@jit
+def keep(pool, table, count, work, rows_at, rows, row_hash, row_table, shape, bases, words):
+    """Store a mask under its situation; equal masks are stored once.
+
+    Returns 0, ROOM when the row store must grow first, or FULL.
+    """
+    content = hash_words(words)
+    mask = row_table.size - 1
+    slot = (content ^ (content >> 17)) & mask
+    row = -1
+    while row_table[slot] >= 0:
+        known = int(row_table[slot])
+        if row_hash[known] == content and is_row(rows_at, rows, known, words):
+            row = known
+            break
+        slot = (slot + 1) & mask
+    if row < 0:
+        row = int(count[N_MASKS])
+        if 2 * (row + 2) > row_table.size or row + 2 > row_hash.size:
+            return ROOM
+        end = pack_row(words, rows, int(rows_at[row]), rows.size)
+        if end < 0:
+            return ROOM
+        rows_at[row + 1] = end
+        row_hash[row] = content
+        row_table[slot] = row
+        count[N_MASKS] = row + 1
+    store(pool, table, count, work, shape, bases, row)
+    return failure(count)
+
+
+@jit
+def rehash_rows(row_hash, row_table, n):
+    """Fill an empty table with the hashes of the first ``n`` stored masks."""
+    mask = row_table.size - 1
+    for row in range(n):
+        content = row_hash[row]
+        slot = (content ^ (content >> 17)) & mask
+        while row_table[slot] >= 0:
+            slot = (slot + 1) & mask
+        row_table[slot] = row
 
 
 @jit
@@ -2077,6 +2269,31 @@ CONTEXT_ARRAYS = (
     "rows",
     "blob",
     "offsets",
+    "bytes_",
+    "depths",
+    "skips",
+    "tokens",
+    "found",
+    "loops",
+    "around_loops",
+    "words",
+    "duplicates",
+    "eos",
+    "row_hash",
+    "row_table",
+)
+#: the same for a slice
+SLICE_ARRAYS = (
+    "rows",
+    "exits",
+    "exits_at",
+    "inner",
+    "inner_at",
+    "leaves",
+    "leaves_at",
+    "odd",
+    "lengths",
+    "loops",
 )
 
 if COMPILED:
@@ -2112,7 +2329,82 @@ if COMPILED:
         return array_at
 
     array32, array64 = _array_at(int32), _array_at(int64)
-    array_u8, array_u32 = _array_at(uint8), _array_at(uint32)
+    array_u8, array_u16, array_u32 = _array_at(uint8), _array_at(uint16), _array_at(uint32)
+
+    @jit
+    def prepare_at(context, position):
+        """:func:`prepare` for a position."""
+        count = array64(context, 3)
+        count[WORK] = 0
+        count[N_ASKED] = 0
+        return prepare(
+            array32(context, 0),
+            array32(context, 1),
+            array32(context, 2),
+            count,
+            array32(context, 4),
+            array32(context, 5),
+            array64(context, 14),
+            array_u32(context, 15),
+            array_u32(context, 16),
+            position >> 32,
+            position & 0xFFFFFFFF,
+        )
+
+    @jit
+    def keep_at(context, position):
+        """:func:`keep` of the finished mask of a position."""
+        return keep(
+            array32(context, 1),
+            array32(context, 2),
+            array64(context, 3),
+            array32(context, 5),
+            array64(context, 6),
+            array_u32(context, 7),
+            array64(context, 20),
+            array32(context, 21),
+            position >> 32,
+            position & 0xFFFFFFFF,
+            array_u32(context, 17),
+        )
+
+    @jit
+    def finish_at(context, slice_context, beyond, position):
+        """:func:`finish` and :func:`keep` for a position."""
+        code = finish(
+            array32(context, 0),
+            array32(context, 1),
+            array32(context, 2),
+            array64(context, 3),
+            array32(context, 4),
+            array32(context, 5),
+            array_u8(context, 10),
+            array_u16(context, 11),
+            array32(context, 12),
+            array32(context, 13),
+            array_u8(context, 8),
+            array64(context, 9),
+            array64(context, 14),
+            array_u32(context, 15),
+            array32(context, 18),
+            array64(context, 19),
+            array_u32(slice_context, 0),
+            array32(slice_context, 1),
+            array32(slice_context, 2),
+            array32(slice_context, 3),
+            array32(slice_context, 4),
+            array32(slice_context, 5),
+            array32(slice_context, 6),
+            array32(slice_context, 7),
+            array32(slice_context, 8),
+            array_u32(slice_context, 9),
+            beyond,
+            position & 0xFFFFFFFF,
+            array_u32(context, 17),
+        )
+        if code < 0:
+            return code
+        return keep_at(context, position)
 
     @jit
     def lookup_at(context, position, out):

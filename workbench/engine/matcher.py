@@ -138,7 +138,7 @@ class Matcher:
             array = array[row]
         elif row:
             raise ValueError(f"a mask of one row has no row {row}")
-        words = self._engine.words
+        words = self._engine.n_words
         if array.size < words or not array.flags.c_contiguous:
             raise ValueError(
                 f"the mask needs {words} contiguous words a row, this one has {array.size}"

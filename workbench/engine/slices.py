@@ -31,15 +31,22 @@ class Slice:
     loops: NDArray[np.uint32]
     utf8: bool
     #: masks of the tokens inside with at most 0, 1, 2, ... characters
-    rows: NDArray[np.uint32]
+    rows: NDArray[np.uint32]  # flat
     n_inside: int
     #: per trie node: characters of the token inside that ends there, else -1
     lengths: NDArray[np.int32]
     #: (node, characters before it, first byte) by the exit's byte
     exits: NDArray[np.int32]
     exits_at: NDArray[np.int32]
+    #: of these, those that more bytes follow; and the tokens that end with an exit's byte
+    inner: NDArray[np.int32]
+    inner_at: NDArray[np.int32]
+    leaves: NDArray[np.int32]
+    leaves_at: NDArray[np.int32]
     #: (node, a token below it) of exits within a character
     odd: NDArray[np.int32]
+    #: address and length of each array, for the kernels
+    context: NDArray[np.int64]
 
 
 class Slices:
@@ -51,6 +58,7 @@ class Slices:
         self._depths = vocabulary.max_token_bytes + 2
         self.words = (vocabulary.width + 31) // 32
         # copies: the kernels take writable arrays only
+        self.duplicates = trie.duplicates.astype(np.int32).reshape(-1).copy()
         self.blob = np.frombuffer(vocabulary.blob or b"\0", dtype=np.uint8).copy()
         self.offsets = vocabulary.offsets.astype(np.int64)
         self._runs: dict[int, int] = {}
@@ -62,6 +70,8 @@ class Slices:
             trie.duplicates,
         )
         self._made: dict[tuple[int, bool], Slice] = {}
+        #: stands for no slice where the kernels take one
+        self.nothing = np.zeros(2 * len(kernels.SLICE_ARRAYS), dtype=np.int64)
 
     def longest_run(self, alphabet: int) -> int:
         """Most consecutive bytes of an alphabet (a 256-bit set) inside one token."""
@@ -119,18 +129,44 @@ class Slices:
         found = exits[: 3 * n_exits].reshape(-1, 3)
         byte = trie.byte[found[:, 0]]
         order = np.argsort(byte, kind="stable")
-        starts = np.zeros(257, dtype=np.int32)
-        np.cumsum(np.bincount(byte, minlength=256), out=starts[1:])
-        return Slice(
-            bits,
-            utf8,
-            rows,
-            int(np.count_nonzero(lengths >= 0)),
-            lengths,
-            np.ascontiguousarray(found[order]).reshape(-1),
-            starts,
+        found, byte = found[order], byte[order]
+        longer = trie.skip[found[:, 0]] > found[:, 0] + 1
+        tokens = trie.token[found[:, 0]]
+        arrays = (
+            rows.reshape(-1),
+            np.ascontiguousarray(found).reshape(-1),
+            _starts(byte),
+            np.ascontiguousarray(found[longer]).reshape(-1),
+            _starts(byte[longer]),
+            tokens[tokens >= 0],
+            _starts(byte[tokens >= 0]),
             odd[: 2 * n_odd].copy(),
+            lengths,
+            bits,
         )
+        context = [word for array in arrays for word in (array.ctypes.data, array.size)]
+        return Slice(
+            loops=bits,
+            utf8=utf8,
+            rows=arrays[0],
+            n_inside=int(np.count_nonzero(lengths >= 0)),
+            lengths=lengths,
+            exits=arrays[1],
+            exits_at=arrays[2],
+            inner=arrays[3],
+            inner_at=arrays[4],
+            leaves=arrays[5],
+            leaves_at=arrays[6],
+            odd=arrays[7],
+            context=np.array(context, dtype=np.int64),
+        )
+
+
+def _starts(sorted_bytes: NDArray[np.uint8]) -> NDArray[np.int32]:
+    """Where each byte's entries begin among entries sorted by byte."""
+    starts = np.zeros(257, dtype=np.int32)
+    np.cumsum(np.bincount(sorted_bytes, minlength=256), out=starts[1:])
+    return starts
 
 
 _slices: dict[str, Slices] = {}
