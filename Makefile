@@ -7,6 +7,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_ARGS ?=
+FUZZ_START ?= 0
+FUZZ_COUNT ?= 2000
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lab lint format warm clean
@@ -15,6 +17,7 @@ help:
 	@echo 'make demo    generate an object for a nested schema with the real model; writes demo.html'
 	@echo 'make lab     open the tutorial notebooks in JupyterLab'
 	@echo 'make test    run the tests        make lint    ruff and mypy'
+	@echo 'make fuzz    hold 2,000 random grammars against slow parsers (FUZZ_START=0 FUZZ_COUNT=2000)'
 	@echo 'make warm    compile the kernels and fetch the model now, for later runs'
 	@echo 'make format  format the code      make clean   remove .venv and caches'
 
@@ -44,6 +47,10 @@ warm: $(STAMP)
 test: $(STAMP)
 	@$(BIN)/python -m workbench warm --model
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+fuzz: $(STAMP)
+	@$(BIN)/python -m workbench warm
+	@$(BIN)/python -m tests.engine.fuzz $(FUZZ_START) $(FUZZ_COUNT)
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .

@@ -292,6 +292,60 @@ class Maker:
         )
 
 
+class SmallMaker(Maker):
+    """Builds cases over at most four letters, for which all texts can be listed."""
+
+    def atom(self) -> Expr:
+        kind = self.pick(0, 9)
+        if kind < 5:
+            return self.letter()
+        if kind < 8:
+            return Literal(bytes(self.one(b"abc()") for _ in range(self.pick(1, 3))))
+        return ByteSet(sum(1 << b for b in LETTERS if self.chance(60)) or 1 << ord("a"))
+
+    def case(self) -> Case:
+        """A grammar with every letter as a token, some longer tokens, and one or two ends."""
+        grammar, recipes = self.grammar()
+        shared = self.one((b"abb()", b"aba()", b"abcab", b"abcbc", b"abbab", b"abab)", b"aaaaa"))
+        table = bytes.maketrans(b"abc()", shared)
+        grammar = Grammar(
+            {name: translated(expr, table) for name, expr in grammar.rules.items()}, grammar.start
+        )
+        letters = sorted(set(shared))
+        tokens = [bytes([letter]) for letter in letters]
+        for _ in range(self.pick(2, 9)):
+            tokens.append(bytes(self.one(letters) for _ in range(self.pick(1, 5))))
+        tokens.append(b"")
+        eos_ids = tuple(range(len(tokens), len(tokens) + self.pick(1, 2)))
+        tokens += [b"a"] * len(eos_ids)
+        return Case(
+            grammar,
+            tuple(tokens),
+            eos_ids,
+            seed=self.pick(0, 2**20),
+            recipes=recipes,
+            budgets=self.budgets(),
+        )
+
+
+def translated(expr: Expr, table: bytes) -> Expr:
+    """The expression with every byte replaced by the one in the table."""
+    match expr:
+        case Literal(data=data):
+            return Literal(data.translate(table))
+        case ByteSet(mask=mask):
+            return ByteSet(sum(1 << b for b in {table[b] for b in range(256) if mask >> b & 1}))
+        case Seq(items=items) | Alt(items=items):
+            return type(expr)(tuple(translated(item, table) for item in items))
+        case Repeat(item=item, min=least, max=most):
+            return Repeat(translated(item, table), least, most)
+        case ir.Graph(n_states=n, start=start, finals=finals, edges=edges):
+            return ir.Graph(
+                n, start, finals, tuple((a, translated(x, table), b) for a, x, b in edges)
+            )
+    return expr
+
+
 RECIPES: tuple[Callable[[Maker, str], Expr], ...] = (
     Maker.rule_random,
     Maker.rule_random,
@@ -338,6 +392,11 @@ def regular_expressions(draw: st.DrawFn) -> Expr:
 def seeded_case(seed: int) -> Case:
     """The case with this number, the same in every process."""
     return Maker(Random(seed).randint, wide=True).case()
+
+
+def small_case(seed: int) -> Case:
+    """The case over few letters with this number, the same in every process."""
+    return SmallMaker(Random(seed).randint).case()
 
 
 def used_bytes(grammar: Grammar) -> set[int]:

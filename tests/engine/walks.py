@@ -1,4 +1,7 @@
-"""Walks of a matcher along random texts with everything compared at every step."""
+"""Walks of a matcher along random texts with everything compared at every step.
+
+:func:`compare` takes a case through all that a matcher can do, against the oracle, bit for bit.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,19 @@ from tests.engine.grammars import Case
 from tests.oracle import Oracle
 
 Mask = NDArray[np.int32]
+
+STEPS = 14
+MOST_BYTES = 30
+
+
+class WrongMask(AssertionError):
+    """A mask that is not the oracle's: ids that are missing, and ids that should not be there."""
+
+    def __init__(self, prefix: bytes, missing: list[int], extra: list[int]) -> None:
+        super().__init__(f"after {prefix!r}: missing ids {missing}, extra ids {extra}")
+        self.prefix = prefix
+        self.missing = missing
+        self.extra = extra
 
 
 def packed(ids: Iterable[int], width: int) -> Mask:
@@ -45,7 +61,9 @@ def check_position(matcher: wb.Matcher, oracle: Oracle, prefix: bytes) -> list[i
     allowed = oracle.allowed(prefix)
     expected = packed(allowed, width)
     found = mask_of(matcher)
-    assert ids_of(found) == sorted(allowed), f"after {prefix!r}"
+    ids = set(ids_of(found))
+    if ids != allowed:
+        raise WrongMask(prefix, sorted(allowed - ids), sorted(ids - allowed))
     assert np.array_equal(found, expected)
     CENSUS.masks += 1
     assert matcher.is_accepting == oracle.complete(prefix)
@@ -160,3 +178,30 @@ class Walk:
                 assert np.array_equal(mask_of(matcher), mask)
             if i < len(self.tokens):
                 assert matcher.accept(self.tokens[i])
+
+
+def compare(case: Case, oracle: Oracle) -> None:
+    """Three walks with a fork, a way back and three replays each."""
+    compiled = wb.compile(case.grammar, case.vocabulary(), case.limits())
+    rng = Random(case.seed)
+    matcher = compiled.matcher()
+    for mode in ("any", "deep", "long"):
+        walk = Walk(case, oracle, rng)
+        walk.forward(matcher, STEPS, MOST_BYTES, mode)
+        walk.drafts(matcher)
+
+        walk.back(matcher, rng.randint(0, min(5, len(walk.tokens))))
+        branch = matcher.fork()
+        other = Walk(case, oracle, rng)
+        other.tokens, other.masks = list(walk.tokens), list(walk.masks)
+        walk.forward(matcher, STEPS, MOST_BYTES, "any")
+        other.forward(branch, STEPS, MOST_BYTES, "deep")
+        while walk.tokens:
+            walk.back(matcher, rng.randint(1, min(4, len(walk.tokens))))
+        assert matcher.num_accepted == 0
+
+        other.replay(compiled.matcher(), skip=0.3)
+        branch.reset()
+        other.replay(branch, skip=0.0)
+        again = wb.compile(case.grammar, case.vocabulary(), case.limits())
+        other.replay(again.matcher(), skip=0.6)
