@@ -282,9 +282,14 @@ class _Direct:
                     todo.append(source)
         self.doubtful |= not leaving <= useful or not into.keys() <= useful
         self.empties += [(first + final, b) for final in expr.finals]
+        edges = self.bytes
         for source, label, target in expr.edges:
             to = b if target in finals and target not in leaving else first + target
-            stack.append((label, first + source, to, origin))
+            if type(label) is ByteSet and label.mask:
+                for low, high in byte_ranges(label.mask):
+                    edges.append((first + source, low, high, to))
+            else:
+                stack.append((label, first + source, to, origin))
 
     def _repeat(
         self,
