@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from workbench.automaton.linear import NotRegular
     from workbench.decoding import Generation, GrammarLogitsProcessor, generate
     from workbench.decoding.trace import Trace, TraceStep
+    from workbench.diagnostics.spelling import SpellingReport, unspellable
     from workbench.engine import (
         CompiledGrammar,
         Explanation,
@@ -64,6 +65,7 @@ _HOMES = {
     "ModelNotFound": "errors",
     "NotRegular": "automaton.linear",
     "Outcome": "grammar.ir",
+    "SpellingReport": "diagnostics.spelling",
     "Trace": "decoding.trace",
     "TraceStep": "decoding.trace",
     "UnsatisfiableGrammar": "errors",
@@ -83,6 +85,7 @@ _HOMES = {
     "regex": "frontends.regex",
     "show_mask": "notebook",
     "step": "notebook",
+    "unspellable": "diagnostics.spelling",
     "until": "frontends.combine",
     "write_report": "notebook",
 }
@@ -103,6 +106,7 @@ __all__ = [
     "ModelNotFound",
     "NotRegular",
     "Outcome",
+    "SpellingReport",
     "Trace",
     "TraceStep",
     "UnsatisfiableGrammar",
@@ -122,6 +126,7 @@ __all__ = [
     "regex",
     "show_mask",
     "step",
+    "unspellable",
     "until",
     "write_report",
 ]

@@ -108,7 +108,10 @@ def _parser() -> argparse.ArgumentParser:
         help="what the file is (default: its suffix)",
     )
     check.add_argument(
-        "--tokenizer", type=Path, metavar="PATH", help="check against it, not against bare bytes"
+        "--tokenizer",
+        type=Path,
+        metavar="PATH",
+        help="check against it, not against bare bytes; exit with 1 when it makes dead ends",
     )
     check.set_defaults(run=_check)
 
@@ -154,7 +157,13 @@ def _check(arguments: argparse.Namespace) -> int:
         if outcome.status in ("restricted", "unsupported"):
             print(f"{outcome.status}: {outcome.pointer} {outcome.keyword}: {outcome.detail}")
     print(f"ready in {time.perf_counter() - began:.2f} s")
-    return 0
+    if arguments.tokenizer is None:
+        return 0
+    from workbench.diagnostics.spelling import unspellable
+
+    report = unspellable(compiled)
+    print(f"spelled with {arguments.tokenizer}:\n{report}")
+    return 1 if report.places else 0
 
 
 def _read_grammar(path: Path, kind: str) -> Grammar:
