@@ -2,7 +2,7 @@
 
 Texts: every engine steps along the same tokens; the figures of a length are the means over the last
 tenth before it, by CPU time, so that a step that gets slower with the text shows. Memory is what the
-engine says that it has gained since the text began, or else what the process has.
+engine says that it has gained since the text began; peers do not say.
 
 Schemas: each is compiled once in a worker process with a limit (see ``bench_workers``), then a value
 is stepped through.
@@ -248,7 +248,7 @@ class _Walk:
     def __init__(self, longest: int) -> None:
         self.mask = np.full(longest, -1.0)
         self.accept = np.full(longest, -1.0)
-        self.memory: dict[int, int | None] = {}
+        self.memory: dict[int, int] = {}
         self.steps = 0
 
 
@@ -266,8 +266,8 @@ def _walk(
     overhead = clock_overhead()
     stop_at = clock() + int(limit_s * 1e9)
     gc.collect()
-    memory = session.memory or _resident
-    walk.memory[0] = memory()
+    if session.memory:
+        walk.memory[0] = session.memory()
     for step, token in enumerate(ids):
         began = clock()
         fill()
@@ -281,8 +281,8 @@ def _walk(
         walk.mask[step] = max(0, filled - began - overhead) / 1e3
         walk.accept[step] = max(0, ended - moving - overhead) / 1e3
         walk.steps = step + 1
-        if walk.steps in sizes.tokens:
-            walk.memory[walk.steps] = memory()
+        if session.memory and walk.steps in sizes.tokens:
+            walk.memory[walk.steps] = session.memory()
         if walk.steps % 1000 == 0:
             done(1000)
         if ended > stop_at:
@@ -292,7 +292,7 @@ def _walk(
 def _length_row(language: str, engine: str, tokens: int, walk: _Walk) -> LengthRow:
     window = slice(tokens - max(1, tokens // 10), tokens)
     mask: npt.NDArray[np.float64] = walk.mask[window]
-    before, after = walk.memory[0], walk.memory[tokens]
+    memory = walk.memory
     return LengthRow(
         language,
         engine,
@@ -300,17 +300,8 @@ def _length_row(language: str, engine: str, tokens: int, walk: _Walk) -> LengthR
         mask_us=float(mask.mean()),
         mask_p99_us=float(np.percentile(mask, 99)),
         accept_us=float(walk.accept[window].mean()),
-        bytes_a_token=None if before is None or after is None else (after - before) / tokens,
+        bytes_a_token=(memory[tokens] - memory[0]) / tokens if memory else None,
     )
-
-
-def _resident() -> int | None:
-    """Bytes of memory that the process has now, where the system says so."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return None
 
 
 def _length_table(rows: Sequence[LengthRow]) -> Table:
