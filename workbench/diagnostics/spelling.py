@@ -8,7 +8,8 @@ together with the right neighbours. :func:`unspellable` looks for the places whe
 - a *point of no return*: tokens may come, but however one goes on the text is never complete.
 
 It explores what can stand at the borders of tokens, shortest text first. Not every token has to be
-tried: one whose bytes are all tokens by themselves leads where these lead one after the other.
+tried: one whose bytes are all tokens by themselves leads where these lead one after the other. (Tokens
+that the grammar names, of any bytes, are tried one by one and take no part in this.)
 
 Next file to read: ``workbench/engine/matcher.py``.
 """
@@ -19,6 +20,7 @@ import heapq
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -139,7 +141,7 @@ def unspellable(
         # them missing. Each of them is a token by itself, so the first one may come next, and the end of
         # that text can be reached token by token.
         return SpellingReport((), removed, joined, 0, 0)
-    search = _Search(compiled, alphabet, single, frozenset(joined))
+    search = _Search(compiled, alphabet)
     stopped = search.run(budget)
     return SpellingReport(
         tuple(search.places(complete=not stopped)),
@@ -151,12 +153,13 @@ def unspellable(
     )
 
 
-def _single_bytes(vocabulary: Vocabulary) -> dict[int, int]:
+def _single_bytes(vocabulary: Vocabulary, without: frozenset[int] = frozenset()) -> dict[int, int]:
     """Bytes that are a token by themselves, with the least id of such a token."""
     lengths = np.diff(vocabulary.offsets)
     found: dict[int, int] = {}
     for token_id in np.flatnonzero(lengths == 1).tolist():
-        found.setdefault(vocabulary.token_bytes(token_id)[0], token_id)
+        if token_id not in without:
+            found.setdefault(vocabulary.token_bytes(token_id)[0], token_id)
     return found
 
 
@@ -227,16 +230,9 @@ _Way = tuple[int, int, int]
 class _Search:
     """Explores configurations, nearest (in bytes) first."""
 
-    def __init__(
-        self,
-        compiled: CompiledGrammar,
-        alphabet: list[int],
-        single: dict[int, int],
-        joined: frozenset[int],
-    ) -> None:
+    def __init__(self, compiled: CompiledGrammar, alphabet: list[int]) -> None:
         self.vocabulary = compiled.vocabulary
         self.engine: Engine = compiled.engine
-        self.single = single
         self.steps = 0
         self.expanded = 0
         self.nodes: list[_Node] = []
@@ -246,23 +242,21 @@ class _Search:
         self.number_of: dict[int, int] = {}
         self.epoch = self.engine.epoch
         self.id_of: dict[bytes, int] = {}
-        self.symbols = any(isinstance(part, ir.Token) for part in _reached(compiled.grammar))
+        #: tokens that the grammar names: what they lead to is more than what their bytes do
+        self.named = frozenset(i for ids in compiled.automaton.symbols for i in ids)
+        self.single = _single_bytes(self.vocabulary, self.named)
         #: one byte of each class that has some that are tokens by themselves; equal bytes lead to equals
-        self.apart = [
-            next(byte for byte in _members(members) if byte in single)
-            for members in alphabet
-            if not single.keys().isdisjoint(_members(members))
-        ]
-        #: tokens to try, by their first byte
+        self.apart: list[int] = []
+        together: set[int] = set()
+        for members in map(_members, alphabet):
+            self.apart += [byte for byte in members if byte in self.single][:1]
+            together |= {byte for byte in members if byte not in self.single}
+        #: other tokens to try, by their first byte
         self.longer: dict[int, list[int]] = {}
-        self.others: list[int] = []
         known: set[bytes] = set()
         for token_id in range(self.vocabulary.size):
             data = self.vocabulary.token_bytes(token_id)
-            if self.symbols:
-                if token_id not in self.vocabulary.eos_ids:
-                    self.others.append(token_id)
-            elif data not in known and not joined.isdisjoint(data):
+            if token_id not in self.named and data not in known and not together.isdisjoint(data):
                 known.add(data)
                 self.longer.setdefault(data[0], []).append(token_id)
 
@@ -323,10 +317,8 @@ class _Search:
                 self.steps += 1
                 one[0] = byte
                 yield self.single[byte], self.engine.advance_bytes(position, one, 0, 1)
-        tokens: Iterable[int] = self.others
-        if not self.symbols:
-            tokens = (i for byte in sorted(possible) for i in self.longer.get(byte, ()))
-        for token_id in tokens:
+        longer = (i for byte in sorted(possible) for i in self.longer.get(byte, ()))
+        for token_id in chain(longer, sorted(self.named)):
             self.steps += 1
             target = self.engine.advance_token(position, token_id)
             if target >= 0:
@@ -355,7 +347,7 @@ class _Search:
         for (kind, _, possible), ways in found.items():
             path = self._path(min(ways))
             text = self.vocabulary.decode(path)
-            token_ids = tuple(path) if self.symbols else self._fewest_tokens(text)
+            token_ids = tuple(path) if self.named else self._fewest_tokens(text)
             ordered.append(Place(kind, text, token_ids, possible, len(ways)))
         yield from sorted(ordered, key=lambda place: (len(place.text), place.text, place.kind))
 
