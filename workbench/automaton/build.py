@@ -8,6 +8,7 @@ completed" means: completed with this vocabulary.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import accumulate
 
@@ -20,7 +21,7 @@ from workbench.automaton.direct import direct_automaton
 from workbench.automaton.model import Automaton
 from workbench.automaton.nfa import Nfa, build_nfa, strongly_connected
 from workbench.errors import UnsatisfiableGrammar
-from workbench.grammar.ir import Alt, ByteSet, CharSet, Grammar, Origin, Ref, walk
+from workbench.grammar.ir import Alt, ByteSet, CharSet, Grammar, Origin, Ref, Token, walk
 from workbench.grammar.lazy import LazyRules
 
 __all__ = ["build_automaton"]
@@ -31,9 +32,14 @@ _MAX_COUNT = 2**30
 
 
 def build_automaton(
-    grammar: Grammar, missing: frozenset[int] = frozenset(), budgets: Budgets | None = None
+    grammar: Grammar,
+    missing: frozenset[int] = frozenset(),
+    budgets: Budgets | None = None,
+    tokens: Mapping[Token, frozenset[int]] | None = None,
 ) -> Automaton:
     """Compile a grammar to its automaton.
+
+    ``missing`` are the bytes that no token contains, ``tokens`` the ids behind each token terminal.
 
     Raises ``UnsatisfiableGrammar`` when no text at all can complete and ``GrammarTooComplex`` when a
     budget is used up.
@@ -43,17 +49,41 @@ def build_automaton(
         if missing.isdisjoint(_PRINTABLE):
             return direct_automaton(grammar, missing, budgets)
         grammar = replace(grammar, rules=grammar.rules.all())
-    nfa, root = build_nfa(grammar, missing, budgets)
+    symbols, terminals = _symbols(tokens or {})
+    nfa, root = build_nfa(grammar, missing, budgets, terminals)
     if not nfa.units[root].productive:
-        raise _explain_empty(grammar, nfa, missing)
-    return _arrays(determinise(nfa, root, budgets), nfa)
+        raise _explain_empty(grammar, nfa, missing, terminals)
+    return replace(_arrays(determinise(nfa, root, budgets), nfa), symbols=symbols)
 
 
-def _explain_empty(grammar: Grammar, nfa: Nfa, missing: frozenset[int]) -> UnsatisfiableGrammar:
+def _symbols(
+    tokens: Mapping[Token, frozenset[int]],
+) -> tuple[tuple[tuple[int, ...], ...], dict[Token, tuple[int, ...]]]:
+    """Cut sets of token ids into disjoint ones, a symbol each: the ids of each, the symbols of a token."""
+    within: dict[int, list[int]] = {}
+    for number, ids in enumerate(tokens.values()):
+        for token_id in ids:
+            within.setdefault(token_id, []).append(number)
+    parts: dict[tuple[int, ...], list[int]] = {}
+    for token_id in sorted(within):
+        parts.setdefault(tuple(within[token_id]), []).append(token_id)
+    terminals = {
+        token: tuple(256 + i for i, among in enumerate(parts) if number in among)
+        for number, token in enumerate(tokens)
+    }
+    return tuple(tuple(ids) for ids in parts.values()), terminals
+
+
+def _explain_empty(
+    grammar: Grammar,
+    nfa: Nfa,
+    missing: frozenset[int],
+    terminals: Mapping[Token, tuple[int, ...]],
+) -> UnsatisfiableGrammar:
     """Name the smallest part that keeps the grammar from completing."""
     names = list(grammar.rules)
     number = {name: i for i, name in enumerate(names)}
-    dead = _dead_rules(grammar, missing)
+    dead = _dead_rules(grammar, missing, terminals)
 
     def dead_uses(i: int) -> list[int]:
         parts = walk(grammar.rules[names[i]])
@@ -92,7 +122,9 @@ def _explain_empty(grammar: Grammar, nfa: Nfa, missing: frozenset[int]) -> Unsat
     return UnsatisfiableGrammar(f"rule {grammar.start!r}", "its language is empty")
 
 
-def _dead_rules(grammar: Grammar, missing: frozenset[int]) -> set[str]:
+def _dead_rules(
+    grammar: Grammar, missing: frozenset[int], terminals: Mapping[Token, tuple[int, ...]]
+) -> set[str]:
     """Rules whose language is empty, each judged as a start rule of its own."""
     probe = Budgets(inlining=-1, expansion=0)
     rules = dict(grammar.rules)
@@ -100,7 +132,7 @@ def _dead_rules(grammar: Grammar, missing: frozenset[int]) -> set[str]:
     while top in rules:
         top += "\0"
     everything = Grammar({**rules, top: Alt(tuple(Ref(name) for name in rules))}, top)
-    nfa, _ = build_nfa(everything, missing, probe)
+    nfa, _ = build_nfa(everything, missing, probe, terminals)
     alive = {unit.name for unit in nfa.units if unit.productive and not unit.body}
     return set(rules) - alive
 

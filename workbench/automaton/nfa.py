@@ -9,7 +9,7 @@ Next file to read: ``determinise.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -28,6 +28,7 @@ from workbench.grammar.ir import (
     Ref,
     Repeat,
     Seq,
+    Token,
     walk,
 )
 
@@ -210,7 +211,14 @@ _Task = tuple[Expr, int, int, int, Origin | None, _Scope | None]
 
 
 class _Builder:
-    def __init__(self, grammar: Grammar, missing: frozenset[int], budgets: Budgets) -> None:
+    def __init__(
+        self,
+        grammar: Grammar,
+        missing: frozenset[int],
+        budgets: Budgets,
+        terminals: Mapping[Token, tuple[int, ...]],
+    ) -> None:
+        self.terminals = terminals
         self.rules = dict(grammar.rules)
         self.budgets = budgets
         self.missing = missing
@@ -348,6 +356,10 @@ class _Builder:
                 self._repeat(expr, a, b, rule, origin, stack)
             elif isinstance(expr, Ref):
                 self._ref(expr, a, b, origin, scope, stack)
+            elif isinstance(expr, Token):
+                if nfa.origin[a] is None:
+                    nfa.origin[a] = origin
+                nfa.byte[a].extend((symbol, symbol, b) for symbol in self.terminals[expr])
             else:
                 raise TypeError(f"not an expression: {expr!r}")
 
@@ -513,15 +525,22 @@ def _reach_ends(nfa: Nfa, bytes_pass: bool) -> list[bool]:
     return known
 
 
-def build_nfa(grammar: Grammar, missing: frozenset[int], budgets: Budgets) -> tuple[Nfa, int]:
+def build_nfa(
+    grammar: Grammar,
+    missing: frozenset[int],
+    budgets: Budgets,
+    terminals: Mapping[Token, tuple[int, ...]],
+) -> tuple[Nfa, int]:
     """Build the positions of a grammar without the bytes in ``missing``; returns them and the root unit.
+
+    ``terminals`` are the symbols of each token terminal.
 
     Afterwards ``Unit.nullable`` and ``Unit.productive`` hold, calls of nullable units have an empty
     edge beside them, and ``useful[p]`` says whether the end of p's unit can be reached from p.
 
     Raises ``GrammarTooComplex``.
     """
-    builder = _Builder(grammar, missing, budgets)
+    builder = _Builder(grammar, missing, budgets, terminals)
     root = builder.build(grammar.start)
     nfa = builder.nfa
     for unit, known in zip(nfa.units, _reach_ends(nfa, False), strict=True):

@@ -1,5 +1,6 @@
 """Masks and matching: compile a grammar for a vocabulary, then step through it."""
 
+from workbench.engine.batch import accept_all, fill_masks, fork_all, rollback_all
 from workbench.engine.compile import CompiledGrammar, compile
 from workbench.engine.matcher import Explanation, FrameView, Matcher, StackView, empty_mask
 
@@ -9,6 +10,10 @@ __all__ = [
     "FrameView",
     "Matcher",
     "StackView",
+    "accept_all",
     "compile",
     "empty_mask",
+    "fill_masks",
+    "fork_all",
+    "rollback_all",
 ]

@@ -9,6 +9,7 @@ from workbench.automaton.build import build_automaton
 from workbench.automaton.model import Automaton
 from workbench.engine.engine import Engine
 from workbench.engine.matcher import Matcher
+from workbench.engine.tokens import resolve_tokens
 from workbench.grammar.ir import Grammar
 from workbench.vocabulary import Vocabulary
 
@@ -38,5 +39,10 @@ def compile(
     complete and ``GrammarTooComplex`` when a budget is used up.
     """
     budgets = budgets or Budgets()
-    automaton = build_automaton(grammar, frozenset(vocabulary.missing_bytes), budgets)
+    automaton = build_automaton(
+        grammar,
+        frozenset(vocabulary.missing_bytes),
+        budgets,
+        resolve_tokens(grammar, vocabulary),
+    )
     return CompiledGrammar(grammar, vocabulary, automaton, Engine(automaton, vocabulary, budgets))

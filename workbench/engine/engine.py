@@ -75,6 +75,13 @@ class Engine:
         self._tidy_at = budgets.arena_words
         self.sequences: weakref.WeakSet[Sequence] = weakref.WeakSet()
         self.eos = np.array(vocabulary.eos_ids, dtype=np.int64)
+        self._symbol_of = {
+            token: 256 + i for i, ids in enumerate(automaton.symbols) for token in ids
+        }
+        #: tokens that the grammar names
+        self.named_ids = frozenset(self._symbol_of)
+        self.symbol_ids = np.array([t for ids in automaton.symbols for t in ids], dtype=np.int32)
+        self.symbol_at = np.cumsum([0, *map(len, automaton.symbols)], dtype=np.int32)
         self.loops = np.zeros(8, dtype=np.uint32)
         self.around_loops = np.zeros(8, dtype=np.uint32)
         self.found = np.zeros(5, dtype=np.int64)
@@ -193,13 +200,18 @@ class Engine:
                 break
         self.pool[root + 1] = k.BY_STACKS
 
-    def push(self, history: Pushable, position: int) -> None:
-        """Push a position; then compact the arena when it has outgrown its budget."""
-        history.push(position)
+    def tidy(self) -> None:
+        """Compact the arena when it has outgrown its budget; positions outside histories become void."""
         if self.count[k.USED] + self.trans.size > self._tidy_at:
             self.compact()
             live = int(self.count[k.USED]) + self.trans.size
             self._tidy_at = max(self.budgets.arena_words, 2 * live)
+
+    def recover(self) -> None:
+        """Clear what a kernel reported; make room when that was it."""
+        if self.count[k.OVERFLOW]:
+            self._grow()
+        self.count[k.TOO_COMPLEX] = 0
 
     def compact(self) -> None:
         """Copy what live sequences need into a fresh arena and renumber their positions."""
@@ -261,6 +273,28 @@ class Engine:
                 self._check(int(first))
 
     def advance_token(self, position: int, token_id: int) -> int:
+        """Position after a token, as its bytes or as itself; a negative number when it is refused."""
+        symbol = self._symbol_of.get(token_id)
+        if symbol is None:
+            return self._advance_spelled(position, token_id)
+        with self.lock:
+            spelled = self._advance_spelled(position, token_id)
+            while True:
+                self.count[k.WORK] = 0
+                arrays = (self.auto, self.pool, self.table, self.count, self.work)
+                shape, bases = k.advance_symbol(
+                    *arrays, symbol, position >> 32, position & 0xFFFFFFFF
+                )
+                if shape == k.REFUSED:
+                    return spelled
+                if shape >= 0 and spelled >= 0:
+                    named = int(shape), int(bases)
+                    shape, bases = k.both(*arrays[1:], spelled >> 32, spelled & 0xFFFFFFFF, *named)
+                if shape >= 0:
+                    return int(shape) << 32 | int(bases)
+                self._check(int(shape))
+
+    def _advance_spelled(self, position: int, token_id: int) -> int:
         """Position after a token's bytes, or a negative number when it is refused or has none."""
         if not _JIT:
             start, stop = int(self.offsets[token_id]), int(self.offsets[token_id + 1])
@@ -394,7 +428,7 @@ class Engine:
             parts = tuple(getattr(part, name) for name in k.SLICE_ARRAYS)
         arrays = (self.auto, self.pool, self.table, self.count, self.trans, self.work)
         trie = (self.bytes_, self.depths, self.skips, self.tokens, self.blob, self.offsets)
-        more = (self.found, self.loops, self.duplicates, self.eos)
+        more = (self.found, self.loops, self.duplicates, self.eos, self.symbol_ids, self.symbol_at)
         bases = position & 0xFFFFFFFF
         code = int(k.finish(*arrays, *trie, *more, *parts, beyond, bases, self.words))
         return code if code < 0 else self._keep(position)

@@ -65,9 +65,14 @@ _TYPES: dict[str, Any] = {
     "leaves": _INT32,
     "leaves_at": _INT32,
     "duplicates": _INT32,
+    "symbol_ids": _INT32,
+    "symbol_at": _INT32,
     "row_table": _INT32,
     "row_hash": _INT64,
     "eos": _INT64,
+    "positions": _INT64,
+    "missed": _INT64,
+    "token_ids": _INT64,
     "slice_rows": _UINT32,
     "found": _INT64,
     "offsets": _INT64,
@@ -1858,6 +1863,8 @@ def finish(
     loops,
     duplicates,
     eos,
+    symbol_ids,
+    symbol_at,
     slice_rows,
     exits,
     exits_at,
@@ -1938,6 +1945,16 @@ def finish(
         if (int(out[same >> 5]) >> (same & 31)) & 1:
             other = int(duplicates[i + 1])
             out[other >> 5] |= 1 << (other & 31)
+    # tokens that the grammar names
+    for symbol in range(256, auto[N_SYMBOLS]):
+        row = settle(auto, pool, table, count, trans, work, row, symbol, bases)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return failure(count)
+        if trans[row * auto[STRIDE] + 1 + symbol] < 0:
+            continue
+        for i in range(symbol_at[symbol - 256], symbol_at[symbol - 255]):
+            token = int(symbol_ids[i])
+            out[token >> 5] |= 1 << (token & 31)
     if found[4] != 0:
         for i in range(eos.size):
             token = int(eos[i])
@@ -1975,6 +1992,40 @@ def advance(auto, pool, table, count, trans, work, data, start, stop, shape, bas
         shape, bases = shape_and_bases(pool, table, count, work, m)
         if count[OVERFLOW] != 0:
             return FULL, i
+    return shape, bases
+
+
+@jit
+def advance_symbol(auto, pool, table, count, work, symbol, shape, bases):
+    """Feed one symbol to a sequence; returns what :func:`advance` does."""
+    m = step(auto, pool, table, count, work, shape, bases, symbol, True)
+    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+        return failure(count), 0
+    if m == 0:
+        return REFUSED, 0
+    shape, bases = shape_and_bases(pool, table, count, work, m)
+    if count[OVERFLOW] != 0:
+        return FULL, 0
+    return shape, bases
+
+
+@jit
+def both(pool, table, count, work, shape, bases, shape2, bases2):
+    """A sequence in either of two configurations; returns what :func:`advance` does."""
+    m = 0
+    for i in range(0, int(pool[shape]) >> 5, 2):
+        stacks = int(pool[bases + 3 + pool[shape + 4 + i]])
+        m = add_result(pool, table, count, work, m, int(pool[shape + 3 + i]), stacks)
+    for i in range(0, int(pool[shape2]) >> 5, 2):
+        stacks = int(pool[bases2 + 3 + pool[shape2 + 4 + i]])
+        m = add_result(pool, table, count, work, m, int(pool[shape2 + 3 + i]), stacks)
+    for k in range(m):
+        work[work[R_MARK] + work[work[R_STATE] + k]] = 0
+    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+        return failure(count), 0
+    shape, bases = shape_and_bases(pool, table, count, work, m)
+    if count[OVERFLOW] != 0:
+        return FULL, 0
     return shape, bases
 
 
@@ -2281,6 +2332,8 @@ CONTEXT_ARRAYS = (
     "eos",
     "row_hash",
     "row_table",
+    "symbol_ids",
+    "symbol_at",
 )
 #: the same for a slice
 SLICE_ARRAYS = (
@@ -2388,6 +2441,8 @@ if COMPILED:
             array_u32(context, 15),
             array32(context, 18),
             array64(context, 19),
+            array32(context, 22),
+            array32(context, 23),
             array_u32(slice_context, 0),
             array32(slice_context, 1),
             array32(slice_context, 2),
@@ -2437,6 +2492,29 @@ if COMPILED:
         )
 
     @jit
+    def lookup_many_at(context, positions, out, missed):
+        """:func:`lookup_at` of many positions, one row of ``out`` each; negative ones get an empty mask.
+
+        Returns how many have no stored mask; their numbers are in ``missed``.
+        """
+        n_words = array_u32(context, 17).size
+        width = out.size // max(positions.size, 1)
+        misses = 0
+        for i in range(positions.size):
+            begin = i * width
+            stop = begin + width
+            if positions[i] < 0:
+                for j in range(begin, stop):
+                    out[j] = 0
+                continue
+            if lookup_at(context, positions[i], out[begin : begin + n_words]) != 0:
+                missed[misses] = i
+                misses += 1
+            for j in range(begin + n_words, stop):
+                out[j] = 0
+        return misses
+
+    @jit
     def accept_at(context, position, token):
         """The position after a token; REFUSED, FULL or COMPLEX."""
         count = array64(context, 3)
@@ -2463,6 +2541,17 @@ if COMPILED:
         if shape < 0:
             return shape
         return shape << 32 | bases
+
+    @jit
+    def accept_many_at(context, positions, token_ids):
+        """:func:`accept_at` of many positions, in place; returns how many were done before FULL or COMPLEX."""
+        for i in range(positions.size):
+            if positions[i] >= 0:
+                following = accept_at(context, positions[i], token_ids[i])
+                if following < REFUSED:
+                    return i
+                positions[i] = following
+        return positions.size
 
 
 if _bar is not None:

@@ -67,6 +67,21 @@ def empty_mask(vocabulary: Vocabulary, batch: int | None = None) -> NDArray[np.i
     return np.zeros(words if batch is None else (batch, words), dtype=np.int32)
 
 
+def mask_array(bitmask: Any) -> NDArray[np.int32]:
+    """A mask as an array that shares its memory. Raises ``ValueError`` for another type or shape."""
+    array = bitmask
+    if not isinstance(bitmask, np.ndarray):
+        if not hasattr(bitmask, "numpy"):
+            raise ValueError("a mask is an int32 NumPy array or a CPU torch tensor")
+        array = bitmask.numpy()
+    if array.dtype != np.int32 or array.ndim not in (1, 2):
+        raise ValueError(
+            f"a mask has int32 words in 1 or 2 dimensions, not {array.dtype} {array.shape}"
+        )
+    checked: NDArray[np.int32] = array
+    return checked
+
+
 class Matcher:
     """One sequence under a grammar: which tokens may come next, and going on with one.
 
@@ -125,15 +140,7 @@ class Matcher:
 
     def _target(self, bitmask: Any, row: int) -> NDArray[np.uint32]:
         """The row as uint32 words of the engine's width; what lies behind them is cleared."""
-        array = bitmask
-        if not isinstance(bitmask, np.ndarray):
-            if not hasattr(bitmask, "numpy"):
-                raise ValueError("a mask is an int32 NumPy array or a CPU torch tensor")
-            array = bitmask.numpy()
-        if array.dtype != np.int32 or array.ndim not in (1, 2):
-            raise ValueError(
-                f"a mask has int32 words in 1 or 2 dimensions, not {array.dtype} {array.shape}"
-            )
+        array = mask_array(bitmask)
         if array.ndim == 2:
             array = array[row]
         elif row:
@@ -168,10 +175,21 @@ class Matcher:
         following = self._following(self._history.top, token_id)
         if following < 0:
             return False
-        self._engine.push(self._history, following)
+        self.go_on(following)
+        self._engine.tidy()
         self._terminated = token_id in self._engine.vocabulary.eos_ids
-        self.num_accepted += 1
         return True
+
+    @property
+    def position(self) -> int:
+        """The engine's number of where the sequence stands, -1 after an end; void once a token is accepted
+        anywhere (the engine may renumber)."""
+        return -1 if self._terminated else self._history.top
+
+    def go_on(self, position: int) -> None:
+        """Count one more token, which led to a position of the engine."""
+        self._history.push(position)
+        self.num_accepted += 1
 
     def _following(self, position: int, token_id: int) -> int:
         """Position after a token; negative when it may not come next."""
@@ -300,6 +318,8 @@ class Matcher:
         if token_id in vocabulary.eos_ids:
             reason = "the text is complete" if allowed else "the text is not complete yet"
             return Explanation(token_id, data, allowed, 0, reason, expected)
+        if allowed and token_id in self._engine.named_ids:
+            return Explanation(token_id, data, True, len(data), "the grammar names it", expected)
         if not data:
             special = token_id in vocabulary.special_ids
             reason = (

@@ -18,14 +18,18 @@ class LazyRules(Mapping[str, Expr]):
     """Rules by name, each made by ``emit(name)`` on first use; safe to use from many threads.
 
     The front end promises what an analysis of all rules would establish for other grammars: every rule
-    has a text that printable ASCII can spell, no rule accepts the empty text, none can reach its own use
-    without consuming a byte, and ``emit`` knows every name that an emitted rule refers to. ``emit``
+    has a text that printable ASCII can spell, none names tokens, none accepts the empty text, none can reach
+    its own use without consuming a byte, and ``emit`` knows every name that an emitted rule refers to. ``emit``
     raises ``KeyError`` for other names. Iterating writes every rule that ``start`` leads to.
+
+    ``key`` stands for all that the rules are made of (see ``fingerprint.content_key``): the same key, start
+    and kind of grammar promise the same rules, origins and outcomes. None promises nothing.
     """
 
-    def __init__(self, emit: Callable[[str], Expr], start: str) -> None:
+    def __init__(self, emit: Callable[[str], Expr], start: str, key: str | None = None) -> None:
         self._emit = emit
         self._start = start
+        self.key = key
         self._lock = RLock()
         self.emitted: dict[str, Expr] = {}
 

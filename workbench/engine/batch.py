@@ -1,0 +1,142 @@
+"""Many sequences at once: one kernel call for the masks that are known, threads for the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.engine import kernels as k
+from workbench.engine.engine import Engine
+from workbench.engine.matcher import Matcher, mask_array
+
+__all__ = ["accept_all", "fill_masks", "fork_all", "rollback_all"]
+
+_threads: ThreadPoolExecutor | None = None
+
+
+def fill_masks(matchers: Sequence[Matcher], bitmask: Any) -> None:
+    """Write the mask of each matcher to its row of a batch.
+
+    ``bitmask`` is an int32 NumPy array or CPU torch tensor of shape ``(batch, words)`` with at least as
+    many rows as there are matchers; further rows are left alone. The matchers may belong to different
+    compiled grammars of one vocabulary. Stored masks are written by one kernel call a grammar; where
+    grammars differ, they are served by threads, side by side.
+
+    Raises ``ValueError`` for a mask of another shape or type and ``GrammarTooComplex`` when a budget is used
+    up: rows already written stay written.
+    """
+    array = mask_array(bitmask)
+    n = len(matchers)
+    if array.ndim != 2 or len(array) < n:
+        raise ValueError(f"{n} matchers need a mask of shape ({n}, words), not {array.shape}")
+    if not array.flags.c_contiguous:
+        raise ValueError("the mask of a batch must be contiguous")
+    if not n:
+        return
+    engine = matchers[0]._engine
+    for matcher in matchers:
+        if matcher._engine is not engine:
+            _fill_groups(matchers, array)
+            return
+    if array.shape[1] < engine.n_words:
+        raise ValueError(
+            f"the mask needs {engine.n_words} words a row, this one has {len(array[0])}"
+        )
+    _fill(engine, matchers, array[:n].view(np.uint32))
+
+
+def _fill(engine: Engine, matchers: Sequence[Matcher], rows: NDArray[np.uint32]) -> None:
+    """Rows of matchers of one engine; ``rows`` is contiguous."""
+    if not k.COMPILED:
+        for matcher, row in zip(matchers, rows, strict=True):
+            matcher.fill_mask(row.view(np.int32))
+        return
+    n = len(matchers)
+    missed = np.empty(n, dtype=np.int64)
+    with engine.lock:
+        positions = np.fromiter((one.position for one in matchers), np.int64, n)
+        misses = k.lookup_many_at(engine._address, positions, rows.reshape(-1), missed)
+    for i in missed[:misses].tolist():
+        matchers[i].fill_mask(rows[i].view(np.int32))
+
+
+def _fill_groups(matchers: Sequence[Matcher], array: NDArray[np.int32]) -> None:
+    groups: dict[int, list[int]] = {}
+    for i, matcher in enumerate(matchers):
+        groups.setdefault(id(matcher._engine), []).append(i)
+
+    def fill(members: list[int]) -> None:
+        engine = matchers[members[0]]._engine
+        if array.shape[1] < engine.n_words:
+            raise ValueError(f"the mask needs {engine.n_words} words a row, not {array.shape[1]}")
+        rows = np.empty((len(members), array.shape[1]), dtype=np.uint32)
+        _fill(engine, [matchers[i] for i in members], rows)
+        array[members] = rows.view(np.int32)
+
+    global _threads
+    if _threads is None:
+        _threads = ThreadPoolExecutor(thread_name_prefix="workbench-masks")
+    # all of them end before an error is raised: nobody writes to the mask afterwards
+    running = [_threads.submit(fill, members) for members in groups.values()]
+    errors = [error for one in running if (error := one.exception()) is not None]
+    if errors:
+        raise errors[0]
+
+
+def accept_all(matchers: Sequence[Matcher], token_ids: Iterable[int]) -> NDArray[np.bool_]:
+    """Go on with one token for each matcher; which of them it was accepted by, bool of shape ``(batch,)``.
+
+    A matcher that refuses its token is unchanged. Raises what ``Matcher.accept`` does: the matchers before
+    the one that it concerns have gone on then.
+    """
+    ids = np.fromiter(token_ids, np.int64)
+    if len(ids) != len(matchers):
+        raise ValueError(f"{len(matchers)} matchers and {len(ids)} tokens")
+    accepted = np.zeros(len(matchers), dtype=np.bool_)
+    engine = matchers[0]._engine if matchers else None
+    simple = k.COMPILED and engine is not None and not engine.named_ids
+    if not simple or any(matcher._engine is not engine for matcher in matchers):
+        for i, (matcher, token_id) in enumerate(zip(matchers, ids.tolist(), strict=True)):
+            accepted[i] = matcher.accept(token_id)
+        return accepted
+    assert engine is not None
+    eos, size = engine.vocabulary.eos_ids, engine.vocabulary.size
+    special = (ids < 0) | (ids >= size) | np.isin(ids, np.array(list(eos), dtype=np.int64))
+    with engine.lock:
+        positions = np.fromiter((one.position for one in matchers), np.int64, len(ids))
+        positions[special] = -1
+        done = int(k.accept_many_at(engine._address, positions, ids))
+        engine.recover()
+        for i in range(done):
+            if positions[i] >= 0:
+                matchers[i].go_on(int(positions[i]))
+                accepted[i] = True
+        engine.tidy()
+        # ends, and what is left when a kernel had to stop, go one by one
+        todo = [*np.flatnonzero(special[:done]).tolist(), *range(done, len(ids))]
+    for i in todo:
+        accepted[i] = matchers[i].accept(int(ids[i]))
+    return accepted
+
+
+def rollback_all(matchers: Iterable[Matcher], n: int | Iterable[int] = 1) -> None:
+    """Take back tokens of each matcher: ``n`` of all, or one number each.
+
+    Raises ``ValueError``, before anything changes, when one of them does not keep so many.
+    """
+    several = list(matchers)
+    counts = [n] * len(several) if isinstance(n, int) else list(n)
+    for matcher, count in zip(several, counts, strict=True):
+        if not 0 <= count <= matcher.max_rollback:
+            raise ValueError(f"cannot take back {count} tokens, {matcher.max_rollback} are kept")
+    for matcher, count in zip(several, counts, strict=True):
+        matcher.rollback(count)
+
+
+def fork_all(matchers: Iterable[Matcher]) -> list[Matcher]:
+    """An independent matcher at the same position for each."""
+    return [matcher.fork() for matcher in matchers]
