@@ -1,0 +1,147 @@
+"""Compiled things by their content: a bounded cache that makes each only once, also among threads."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from threading import Lock
+from typing import Generic, TypeVar
+
+__all__ = ["CacheInfo", "ContentCache"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class CacheInfo:
+    """Counters of a cache since it was last cleared, and its size now."""
+
+    hits: int
+    misses: int
+    entries: int
+    bytes: int
+    evictions: int
+
+
+class ContentCache(Generic[T]):
+    """Values by key, least recently used first to go; safe to use from many threads.
+
+    Kept are at most ``max_entries`` values and, by what ``size`` says of them, ``max_bytes`` bytes. Values may
+    grow: the size of one is taken again when it is asked for, those of all when one comes in. The
+    value asked for last stays, however large. A forked process starts with an empty cache: another
+    thread may have been at work in a value.
+    """
+
+    def __init__(self, max_entries: int, max_bytes: int, size: Callable[[T], int]) -> None:
+        self.max_entries = max_entries
+        self.max_bytes = max_bytes
+        self._size = size
+        self._forget()
+        if hasattr(os, "register_at_fork"):
+            forget = weakref.WeakMethod(self._forget)
+            os.register_at_fork(after_in_child=lambda: (forget() or (lambda: None))())
+
+    def _forget(self) -> None:
+        self._lock = Lock()
+        self._under_way: dict[Hashable, Future[T]] = {}
+        self._start()
+
+    def _start(self) -> None:
+        self._values: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+        self._bytes = self._hits = self._misses = self._evictions = 0
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The value of a key; made when there is none.
+
+        Whoever asks for a value that another thread is making waits for it, and gets its exception when
+        that fails; nothing is kept then. Does a thread stop without an error of its own (Ctrl-C), one of
+        those that wait makes the value.
+        """
+        while True:
+            with self._lock:
+                found = self._values.get(key)
+                if found is not None:
+                    self._hits += 1
+                    self._values.move_to_end(key)
+                    self._keep(key, found[0])
+                    return found[0]
+                waiting = self._under_way.get(key)
+                if waiting is None:
+                    mine: Future[T] = Future()
+                    self._under_way[key] = mine
+                    self._misses += 1
+                    break
+            try:
+                value = waiting.result()
+            except _Interrupted:
+                continue
+            with self._lock:
+                self._hits += 1
+            return value
+        return self._made(key, make, mine)
+
+    def _made(self, key: Hashable, make: Callable[[], T], mine: Future[T]) -> T:
+        failed: Exception = _Interrupted()
+        try:
+            value = make()
+            with self._lock:
+                # not when the cache was cleared meanwhile
+                if self._under_way.get(key) is mine:
+                    self._keep(key, value)
+                    self._measure()
+            mine.set_result(value)
+        except Exception as error:
+            failed = error
+            raise
+        finally:
+            with self._lock:
+                if self._under_way.get(key) is mine:
+                    del self._under_way[key]
+            if not mine.done():
+                mine.set_exception(failed)
+        return value
+
+    def _keep(self, key: Hashable, value: T) -> None:
+        """Put in a value, or its size now; drop what is too much."""
+        _, before = self._values.get(key, (value, 0))
+        now = self._size(value)
+        self._values[key] = value, now
+        self._bytes += now - before
+        self._evict()
+
+    def _evict(self) -> None:
+        while len(self._values) > max(self.max_entries, 0) or (
+            len(self._values) > 1 and self._bytes > self.max_bytes
+        ):
+            _, (_, size) = self._values.popitem(last=False)
+            self._bytes -= size
+            self._evictions += 1
+
+    def _measure(self) -> None:
+        """Take the sizes of all values again."""
+        for key, (value, _) in self._values.items():
+            self._values[key] = value, self._size(value)
+        self._bytes = sum(size for _, size in self._values.values())
+        self._evict()
+
+    def clear(self) -> None:
+        """Forget all values and counters; what is being made is not kept when it is done."""
+        with self._lock:
+            self._under_way = {}
+            self._start()
+
+    def info(self) -> CacheInfo:
+        """Counters, and sizes as they are now."""
+        with self._lock:
+            self._measure()
+            return CacheInfo(
+                self._hits, self._misses, len(self._values), self._bytes, self._evictions
+            )
+
+
+class _Interrupted(Exception):
+    """Whoever made a value was stopped."""

@@ -1,0 +1,73 @@
+"""Fingerprints: equal ones mean that grammars have the same content, sources and origins included.
+
+Grammars of equal languages that explain themselves differently (other texts, other places in them) have
+different fingerprints.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from hashlib import sha256
+from secrets import token_hex
+from typing import Any
+
+from workbench.grammar.encoding import Encoder
+from workbench.grammar.ir import Grammar
+from workbench.grammar.lazy import LazyRules
+
+__all__ = ["content_key", "fingerprint"]
+
+# drawn afresh in each process, so that no object spells it
+_DECIMAL = f"decimal {token_hex(16)}"
+
+
+def fingerprint(grammar: Grammar) -> str | None:
+    """Return a SHA-256 in hex over a grammar's content, for this process alone.
+
+    Of lazy rules their ``key`` is taken, nothing is written for it. None when the content cannot be told:
+    lazy rules without a key, a source that is neither text nor JSON.
+    """
+    digest = sha256()
+    head: list[Any] = [grammar.kind, grammar.start]
+    if isinstance(grammar.rules, LazyRules):
+        if grammar.rules.key is None:
+            return None
+        head += ["lazy", grammar.rules.key]
+    else:
+        try:
+            arrays = Encoder().rules(grammar.rules).arrays()
+        except (OverflowError, TypeError, ValueError):
+            return None
+        for array in arrays.values():
+            digest.update(array.tobytes())
+        source = grammar.source
+        outcomes = [[o.pointer, o.keyword, o.status, o.detail] for o in grammar.outcomes]
+        source_key = source.hex() if isinstance(source, bytes) else content_key(source)
+        if source_key is None:
+            return None
+        sizes = [array.size for array in arrays.values()]
+        head += ["rules", sizes, type(source).__name__, source_key, outcomes]
+    digest.update(json.dumps(head).encode())
+    return digest.hexdigest()
+
+
+def content_key(*parts: Any) -> str | None:
+    """Return a SHA-256 in hex over JSON values, the order of keys included, for this process alone.
+
+    Numbers may be ``Decimal``. None for anything else, and for values too deep for the JSON library.
+
+    >>> content_key({"a": 1}) == content_key({"a": 1}) != content_key({"a": 1.0})
+    True
+    """
+    try:
+        text = json.dumps(parts, default=_tagged)
+    except (RecursionError, TypeError, ValueError):
+        return None
+    return sha256(text.encode()).hexdigest()
+
+
+def _tagged(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return {_DECIMAL: str(value)}
+    raise TypeError(f"{value!r:.60} is no JSON value")
