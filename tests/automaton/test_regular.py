@@ -203,6 +203,41 @@ def test_rules_that_are_not_regular(name: str) -> None:
     assert isinstance(caught.value.part, Ref | Token)
 
 
+NAMES = ("x", "y", "z")
+BODIES: st.SearchStrategy[Expr] = st.recursive(
+    st.one_of(
+        st.sampled_from([A, B, C, EMPTY, literal("ab")]),
+        st.sampled_from(NAMES).map(Ref),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3).map(lambda items: Seq(tuple(items))),
+        st.lists(inner, max_size=3).map(lambda items: Alt(tuple(items))),
+        st.tuples(inner, st.sampled_from([(0, None), (0, 1), (1, 1), (2, 2)])).map(
+            lambda made: Repeat(made[0], *made[1])
+        ),
+        st.tuples(inner, inner, inner).map(
+            lambda three: Graph(
+                3, 0, (1, 2), ((0, three[0], 1), (0, three[1], 0), (0, three[2], 2))
+            )
+        ),
+    ),
+    max_leaves=5,
+)
+
+
+@given(st.fixed_dictionaries(dict.fromkeys(NAMES, BODIES)), st.sampled_from(["xy", "yz", "x"]))
+@settings(max_examples=150, deadline=None)
+def test_random_rules_mean_what_they_say_or_are_refused(rules: dict[str, Expr], use: str) -> None:
+    part = Seq((*(Ref(name) for name in use), B))
+    try:
+        graph = difference(part, literal("ab"), rules=rules)
+    except NotRegular as error:
+        assert isinstance(error.part, Ref)  # noqa: PT017
+        return
+    texts = [text for text in TEXTS if len(text) < 5]
+    assert language(graph, texts) == language(part, texts, rules) - {b"ab"}
+
+
 def test_rules_that_are_not_there() -> None:
     with pytest.raises(ValueError, match="'x' is not defined"):
         intersect(Ref("x"))
