@@ -31,6 +31,8 @@ if TYPE_CHECKING:
         fork_all,
         rollback_all,
     )
+    from workbench.engine.cache import CacheInfo
+    from workbench.engine.compile import cache_info, clear_cache
     from workbench.errors import (
         BudgetTooSmall,
         DeadEnd,
@@ -56,6 +58,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Budgets": "automaton.budgets",
     "BudgetTooSmall": "errors",
+    "CacheInfo": "engine.cache",
     "CompiledGrammar": "engine",
     "DeadEnd": "errors",
     "Explanation": "engine",
@@ -78,6 +81,8 @@ _HOMES = {
     "VocabularyError": "errors",
     "WorkbenchError": "errors",
     "accept_all": "engine",
+    "cache_info": "engine.compile",
+    "clear_cache": "engine.compile",
     "compile": "engine",
     "complement": "frontends.combine",
     "difference": "frontends.combine",
@@ -101,6 +106,7 @@ _HOMES = {
 __all__ = [
     "BudgetTooSmall",
     "Budgets",
+    "CacheInfo",
     "CompiledGrammar",
     "DeadEnd",
     "Explanation",
@@ -123,6 +129,8 @@ __all__ = [
     "VocabularyError",
     "WorkbenchError",
     "accept_all",
+    "cache_info",
+    "clear_cache",
     "compile",
     "complement",
     "difference",
