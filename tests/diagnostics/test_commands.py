@@ -103,6 +103,20 @@ def test_growth(tokenizer: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert json.loads(figures.read_text())["lengths"]
 
 
+def test_tables_go_between_the_marks_of_a_page(
+    maskbench: Callable[..., int], tmp_path: Path
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# Before\n<!-- bench maskbench -->\nold\n<!-- end bench maskbench -->\nafter\n"
+    )
+    for more in ([], ["--resume"]):
+        assert maskbench("--engines", "ours", "--markdown", page, *more) == 0
+        text = page.read_text()
+        assert text.startswith("# Before\n") and text.endswith("-->\nafter\n")
+        assert "old" not in text and text.count("| fully right |") == 1
+
+
 def test_a_page_that_cannot_be_written(
     maskbench: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

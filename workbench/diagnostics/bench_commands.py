@@ -88,7 +88,11 @@ def _add_growth(bench: Any) -> None:
 def _add_outputs(command: Any) -> None:
     command.add_argument("--json", type=Path, metavar="PATH", help="also write the figures here")
     command.add_argument(
-        "--markdown", type=Path, metavar="PATH", help="also write the tables here, as Markdown"
+        "--markdown",
+        type=Path,
+        metavar="PATH",
+        help="also write the tables here, as Markdown; in a page that has the marks "
+        "<!-- bench WHAT --> and <!-- end bench WHAT -->, between these",
     )
 
 
@@ -190,7 +194,17 @@ def _write_outputs(arguments: argparse.Namespace, report: _Report) -> None:
         text = json.dumps(report.to_json(), ensure_ascii=False, indent=2)
         _write(arguments.json, text + "\n")
     if arguments.markdown is not None:
-        _write(arguments.markdown, report.markdown())
+        page = _between_marks(arguments.markdown, arguments.bench, report.markdown())
+        _write(arguments.markdown, page)
+
+
+def _between_marks(path: Path, name: str, text: str) -> str:
+    """The page at a path with a text between its marks, or the text alone."""
+    begin, end = f"<!-- bench {name} -->\n", f"<!-- end bench {name} -->"
+    page = path.read_text(encoding="utf-8") if path.is_file() else ""
+    before, found, rest = page.partition(begin)
+    _, closed, after = rest.partition(end)
+    return f"{before}{begin}\n{text}\n{end}{after}" if found and closed else text
 
 
 def _write(path: Path, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -30,7 +31,9 @@ class Table:
             out.append("  " + "  ".join([first, *rest]).rstrip())
             if number == 0:
                 out.append("  " + "─" * (sum(widths) + 2 * (len(widths) - 1)))
-        return "\n".join([*out, *(f"  {note}" for note in self.notes)])
+        for note in self.notes:
+            out += textwrap.wrap(note, 150, initial_indent="  ", subsequent_indent="    ")
+        return "\n".join(out)
 
     def markdown(self) -> str:
         """Render as a pipe table."""
