@@ -11,9 +11,18 @@ import pytest
 
 from tests.diagnostics.planted import planted
 from workbench.diagnostics.bench_cases import Case
-from workbench.diagnostics.bench_engines import Engine, Mask, Session, Setup, read_tokenizer
+from workbench.diagnostics.bench_engines import (
+    Engine,
+    Mask,
+    Session,
+    Setup,
+    read_tokenizer,
+    uncached,
+)
 from workbench.diagnostics.bench_growth import Sizes, bench_growth
 from workbench.diagnostics.bench_growth_cases import GROWING, by_count, by_size
+from workbench.frontends.regex import regex
+from workbench.vocabulary import Vocabulary
 
 SIZES = Sizes((10, 40), (1_000,), (10,))
 
@@ -112,3 +121,21 @@ def test_special_names_in_a_text_are_spelled_out(tokenizer: Path) -> None:
     setup, encode = read_tokenizer(tokenizer)
     ids = encode("a<|endoftext|>")
     assert len(ids) > 2 and setup.vocabulary.decode(ids) == b"a<|endoftext|>"
+
+
+def test_our_compilations_do_not_come_out_of_a_store() -> None:
+    from workbench.engine import compile as compile_grammar
+
+    def stores(grammar: object, *, cache: bool = True) -> None:
+        """A compiler that keeps what it has compiled."""
+
+    def fresh(grammar: object) -> None:
+        """One that does not."""
+
+    assert uncached(stores) == {"cache": False} and uncached(fresh) == {}
+    grammar = regex("ab*")
+    vocabulary = Vocabulary.from_bytes([b"a", b"b", b""], eos_ids=(2,))
+    first, second = (
+        compile_grammar(grammar, vocabulary, **uncached(compile_grammar)) for _ in range(2)
+    )
+    assert first.engine is not second.engine
