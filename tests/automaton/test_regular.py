@@ -108,7 +108,11 @@ def test_operations_on_bytes(a: Expr, b: Expr) -> None:
     assert language(intersect(a, b), strings) == in_a & in_b
     assert language(difference(a, b), strings) == in_a - in_b
     assert language(difference(b, a), strings) == in_b - in_a
-    assert language(complement(a), strings) == set(strings) - in_a
+    others = complement(a)
+    assert language(others, strings) == set(strings) - in_a
+    masks = [label.mask for _, label, _ in others.edges if isinstance(label, ByteSet)]
+    assert len(masks) == len(others.edges)
+    assert max(masks) < 1 << 256
 
 
 @given(expressions(TEXT_LEAVES))
@@ -175,6 +179,13 @@ def test_rules_are_followed(name: str) -> None:
     use = Seq((Repeat(C, 0, 1), Ref("x")))
     others = set(TEXTS) - language(use, TEXTS, rules)
     assert language(complement(use, rules=rules), TEXTS) == others
+
+
+def test_an_object_may_stand_in_a_group_and_outside() -> None:
+    shared = Seq((A, Ref("x")))
+    rules: dict[str, Expr] = {"x": Alt((shared, B)), "y": Seq((C, shared))}
+    part = Seq((Ref("y"), shared))
+    assert language(intersect(part, rules=rules), TEXTS) == language(part, TEXTS, rules)
 
 
 STUCK: dict[str, tuple[dict[str, Expr], str]] = {
