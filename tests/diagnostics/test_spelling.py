@@ -25,6 +25,7 @@ from workbench.grammar.ir import (
     Ref,
     Repeat,
     Seq,
+    Token,
     literal,
 )
 
@@ -189,6 +190,66 @@ def test_the_random_cases_have_all_outcomes() -> None:
     assert any(report and report.complete and report.joined for report in reports)
     assert any(report and not report.complete for report in reports)
     assert any(report and report.removed for report in reports)
+
+
+# --- tokens that the grammar names: against a search of all tokens with the engine's own masks -----------
+
+
+class TokenMaker(Maker):
+    """Grammars that name tokens here and there, of a vocabulary with one special token."""
+
+    n_tokens = 0
+
+    def leaf(self) -> Expr:
+        if self.chance.random() < 0.3:
+            ids = self.chance.sample(range(self.n_tokens), self.chance.randint(1, 2))
+            return Token(tuple(ids), negated=self.chance.random() < 0.3)
+        return super().leaf()
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_named_tokens_as_the_search_of_all_tokens(block: int) -> None:
+    outcomes = set()
+    for seed in range(3000 + 40 * block, 3040 + 40 * block):
+        maker = TokenMaker(seed, finite=True)
+        tokens = maker.tokens()
+        maker.n_tokens = len(tokens) + 1
+        words = wb.Vocabulary.from_bytes(
+            [*tokens, b"", b""],
+            special_names={len(tokens): "<think>"},
+            eos_ids=(len(tokens) + 1,),
+        )
+        try:
+            compiled = wb.compile(maker.grammar(), words)
+        except wb.UnsatisfiableGrammar:
+            continue
+        nearest: dict[str, int] = {}
+        todo = [compiled.matcher()]
+        texts = [b""]
+        for matcher, text in zip(todo, texts, strict=False):
+            allowed = matcher.allowed_ids().tolist()
+            if not allowed:
+                nearest["dead end"] = min(len(text), nearest.get("dead end", 99))
+            for token_id in set(allowed) - set(words.eos_ids):
+                todo.append(matcher.fork())
+                texts.append(text + words.token_bytes(token_id))
+                assert todo[-1].accept(token_id)
+            if len(todo) > 3000:
+                break
+        else:
+            report = unspellable(compiled)
+            assert report.complete
+            places = [place for place in report.places if place.kind == "dead end"]
+            assert min((len(place.text) for place in places), default=None) == nearest.get(
+                "dead end"
+            )
+            for place in report.places:
+                matcher = compiled.matcher()
+                assert matcher.accept_tokens(place.token_ids) == len(place.token_ids)
+                assert bool(len(matcher.allowed_ids())) == (place.kind == "no return")
+                assert matcher.allowed_bytes() == place.possible
+            outcomes.add((bool(places), bool(report.joined)))
+    assert outcomes == {(True, True), (False, True), (False, False)}
 
 
 # --- by hand -------------------------------------------------------------------------------------------
