@@ -54,27 +54,11 @@ def test_open_objects_say_that_names_may_repeat() -> None:
 
 
 ASSERTIONS: list[tuple[dict[str, Any], str]] = [
-    ({"oneOf": [{"type": "integer"}, {"minimum": 2}]}, "#/oneOf"),
-    ({"not": {"type": "integer"}}, "#/not"),
-    ({"if": {"type": "integer"}, "then": {"minimum": 1}}, "#/if"),
-    ({"patternProperties": {"^a": {}}}, "#/patternProperties"),
-    ({"propertyNames": {"maxLength": 3}}, "#/propertyNames"),
-    ({"minProperties": 1}, "#/minProperties"),
-    ({"maxProperties": 1}, "#/maxProperties"),
     ({"uniqueItems": True}, "#/uniqueItems"),
-    ({"contains": {"type": "integer"}}, "#/contains"),
-    ({"multipleOf": 2}, "#/multipleOf"),
-    ({"dependentRequired": {"a": ["b"]}}, "#/dependentRequired"),
-    ({"dependentSchemas": {"a": {"required": ["b"]}}}, "#/dependentSchemas"),
-    ({"dependencies": {"a": ["b"]}}, "#/dependencies"),
-    ({"unevaluatedProperties": False}, "#/unevaluatedProperties"),
-    ({"unevaluatedItems": False}, "#/unevaluatedItems"),
-    ({"format": "date-time"}, "#/format"),
-    ({"pattern": "^(?=a)"}, "#/pattern"),
-    ({"pattern": r"\bword\b"}, "#/pattern"),
-    ({"$dynamicRef": "#a"}, "#/$dynamicRef"),
+    ({"type": "array", "items": {"type": "string"}, "uniqueItems": True}, "#/uniqueItems"),
+    ({"pattern": r"^(a+)\1$"}, "#/pattern"),
+    ({"patternProperties": {r"(a)\1": {}}}, "#/patternProperties"),
     ({"$ref": "http://other.test/schema"}, "#/$ref"),
-    ({"$schema": "http://other.test/dialect"}, "#/$schema"),
     (
         {"properties": {"a/b": {"items": {"uniqueItems": True}}}},
         "#/properties/a~1b/items/uniqueItems",
@@ -95,7 +79,7 @@ def test_what_is_not_enforced_is_refused_or_reported(schema: dict[str, Any], poi
     found = [o for o in reported.outcomes if o.status == "unsupported"]
     assert [outcome.pointer for outcome in found] == [pointer]
     assert found[0].detail == caught.value.reason
-    assert matches(reported, "null")
+    assert matches(reported, "null" if "type" not in schema else "[]")
 
 
 @pytest.mark.parametrize(
@@ -199,35 +183,9 @@ def test_malformed_schemas(schema: Any, pointer: str, message: str) -> None:
     assert (caught.value.pointer or "#").startswith(pointer)
 
 
-@pytest.mark.parametrize(
-    "group",
-    [
-        [{"type": "integer"}, {"type": "number"}],
-        [{"required": ["a"]}, {"required": ["b"]}],
-        [{"properties": {"k": {"const": 1}}}, {"properties": {"k": {"const": 2}}}],
-        [{"type": "string", "pattern": "^a"}, {"type": "string", "pattern": "^b"}],
-        [{"type": "number", "maximum": 1}, {"type": "number", "minimum": 1}],
-        [{"type": "string", "maxLength": 1}, {"type": "string", "minLength": 1}],
-        [{"type": "array", "maxItems": 2}, {"type": "array", "minItems": 2}],
-        [{"enum": [1, 2]}, {"enum": [2, 3]}],
-        [{"const": 1}, {"const": 1}],
-        [True, {"type": "null"}],
-        [{}, {}],
-    ],
-)
-def test_one_of_without_a_proof_is_refused(group: list[Any]) -> None:
-    with pytest.raises(UnsupportedConstraint, match="two of the schemas") as caught:
-        json_schema({"properties": {"p": {"oneOf": group}}})
-    assert caught.value.pointer == "#/properties/p/oneOf"
-    reported = json_schema({"oneOf": group}, on_unsupported="report", whitespace="compact")
-    either = json_schema({"anyOf": group}, whitespace="compact")
-    for text in ("null", "1", "2", '"a"', '{"a":1}', "[1,2]"):
-        assert matches(reported, text) == matches(either, text)
-
-
 def test_errors_come_before_refusals() -> None:
     with pytest.raises(GrammarSyntaxError):
-        json_schema({"not": {}, "properties": {"a": {"type": "strin"}}})
+        json_schema({"uniqueItems": True, "properties": {"a": {"type": "strin"}}})
 
 
 @pytest.mark.parametrize(
@@ -362,7 +320,11 @@ def test_combinations_are_shared() -> None:
         "allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}],
     }
     rules = json_schema(schema).rules
-    assert {name for name in rules if "defs" in name and "*" not in name} <= {"$defs/b", "$defs/c"}
+    assert {name for name in rules if "defs" in name and "*" not in name} <= {
+        "$defs/a",
+        "$defs/b",
+        "$defs/c",
+    }
 
 
 # What people read

@@ -31,7 +31,7 @@ from workbench.frontends.json_schema.values import (
     decimal,
     type_bit,
 )
-from workbench.grammar.ir import NEVER, Alt, Expr, Literal, Origin, Ref, Repeat, Seq
+from workbench.grammar.ir import NEVER, Alt, Expr, Literal, Origin, OtherText, Ref, Repeat, Seq
 from workbench.grammar.lazy import LazyRules
 
 __all__ = ["Emitter"]
@@ -41,7 +41,8 @@ _NULL = Literal(b"null")
 #: The expressions for ``true`` or ``false``, one character of a string, and any string.
 BOOLEAN_VALUE = Alt((Literal(b"true"), Literal(b"false")))
 ANY_CHARACTER = spell_class(ANY)
-ANY_STRING = Seq((_QUOTE, Repeat(ANY_CHARACTER, 0, None), _QUOTE))
+_ANY_CONTENT = Repeat(ANY_CHARACTER, 0, None)
+ANY_STRING = Seq((_QUOTE, _ANY_CONTENT, _QUOTE))
 
 #: A list of values that is at most this long is written where it is used.
 _SHORT_LIST = 8
@@ -190,11 +191,7 @@ class Emitter:
         name: Expr = ANY_STRING
         if named:
             key = tuple(sorted(named))
-            name = self._rule(
-                ("name", key),
-                f"{_readable(str(origin.pointer))}/*",
-                lambda: Seq((_QUOTE, other_names(key), _QUOTE)),
-            )
+            name = Seq((_QUOTE, OtherText(key, _ANY_CONTENT, other_names), _QUOTE))
         pointer = origin if rest is None else Origin(pointer=rest.pointer)
         return self._layout.member(name, value, False, pointer).expr
 
