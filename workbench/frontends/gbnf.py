@@ -28,6 +28,8 @@ A text that defines a rule ``b`` or ``until`` means that rule by the name, as it
 
 >>> sorted(gbnf('root ::= "a" tail*\\ntail ::= [0-9]{2,3}').rules)
 ['root', 'tail']
+>>> gbnf('root ::= [a-z]{2} & ~"if"').rules["root"].n_states
+4
 
 Next file to read: ``workbench/frontends/gbnf_syntax.py``.
 """
@@ -63,8 +65,10 @@ _COUNTS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?
 def gbnf(text: str | bytes, start: str = "root") -> Grammar:
     """Make a grammar of a GBNF text; ``start`` names the rule that the whole output must match.
 
+    The notation and its extensions (``&``, ``~``, ``until(…)``, bytes) are described in this module.
     Bytes are read as UTF-8. Raises ``GrammarSyntaxError`` with the position of what is malformed,
-    undefined, defined twice or not supported.
+    undefined, defined twice or not regular where it has to be, and ``GrammarTooComplex`` when the automaton
+    of an operation has too many states.
     """
     source = _decode(text)
     tree = parse_tree(source)
