@@ -1,0 +1,81 @@
+"""Masks that were stored, forgotten or moved are those of an engine that never forgot anything."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.engine.replay import GRAMMARS, pieces
+from tests.engine.samples import joined, lit
+from tests.engine.walks import Mask, ids_of, mask_of
+from workbench.grammar.ir import Alt, Grammar
+
+TIGHT = wb.Budgets(arena_words=1 << 17, row_bytes=1 << 13)
+
+
+def choose(rng: Random, mask: Mask, vocabulary: wb.Vocabulary) -> int | None:
+    """A random token, rather a long one; never the end."""
+    options = [i for i in ids_of(mask) if i not in vocabulary.eos_ids]
+    longer = [i for i in options if i > 255]
+    if not options:
+        return None
+    return rng.choice(longer if longer and rng.random() < 0.8 else options)
+
+
+@pytest.mark.parametrize("name", GRAMMARS)
+def test_stored_and_forgotten_masks_are_the_fresh_ones(name: str) -> None:
+    """One engine forgets all the time, one never does, one is made anew for a look on each walk."""
+    vocabulary, rng = pieces(), Random(1)
+    forgetful = wb.compile(GRAMMARS[name](), vocabulary, TIGHT, cache=False)
+    mindful = wb.compile(GRAMMARS[name](), vocabulary, cache=False)
+    kept: list[tuple[wb.Matcher, Mask]] = []
+    for walk in range(12):
+        one, other = forgetful.matcher(), mindful.matcher()
+        tokens: list[int] = []
+        for at in range(60):
+            mask = mask_of(other)
+            assert np.array_equal(mask_of(one), mask)
+            if at == 5 * walk:
+                fresh = wb.compile(GRAMMARS[name](), vocabulary, cache=False).matcher()
+                assert fresh.accept_tokens(tokens) == at
+                assert np.array_equal(mask_of(fresh), mask)
+                kept.append((one.fork(), mask))
+            if rng.random() < 0.05:
+                forgetful.engine.compact()
+            token_id = choose(rng, mask, vocabulary)
+            if token_id is None:
+                break
+            assert one.accept(token_id)
+            assert other.accept(token_id)
+            tokens.append(token_id)
+        back = rng.randint(0, len(tokens))
+        one.rollback(back)
+        other.rollback(back)
+        assert np.array_equal(mask_of(one), mask_of(other))
+    for matcher, mask in kept:
+        assert np.array_equal(mask_of(matcher), mask)
+    assert forgetful.engine.epoch > 3
+
+
+def test_rows_that_are_forgotten_come_again() -> None:
+    """Room for a few rows only: every mask of a long text is stored, forgotten and computed once more."""
+    vocabulary, rng = pieces(), Random(2)
+    words = ["".join(rng.choices("abcdefgh", k=6)) for _ in range(1000)]
+    grammar = Grammar({"root": joined(Alt(tuple(map(lit, words))), lit(", "))}, "root")
+    matcher = wb.compile(grammar, vocabulary, wb.Budgets(row_bytes=1 << 13), cache=False).matcher()
+    tokens = list(", ".join(words[:200]).encode())
+    masks = []
+    for token_id in tokens:
+        masks.append(mask_of(matcher))
+        assert matcher.accept(token_id)
+    before = matcher.stats()["mask_misses"]
+    for _ in range(2):
+        for at in range(len(tokens) - 1, -1, -1):
+            matcher.rollback(1)
+            assert np.array_equal(mask_of(matcher), masks[at])
+        assert matcher.accept_tokens(tokens) == len(tokens)
+    assert matcher.stats()["mask_misses"] > before, "nothing had been forgotten"
+    assert matcher.stats()["evictions"] == 0
