@@ -42,6 +42,7 @@ class _Matcher:
     def __init__(self, rules: Mapping[str, Expr], data: bytes) -> None:
         self.rules = rules
         self.data = data
+        self.long: dict[Expr, Expr] = {}
         self.ends: dict[Use, frozenset[int]] = {}
         self.readers: dict[Use, set[Use | None]] = {}
         self.stale: list[Use] = []
@@ -90,6 +91,10 @@ class _Matcher:
                 return self.ends[use]
             case Graph():
                 return self.graph(expr, at)
+        if hasattr(expr, "expanded"):  # a short form of another expression
+            if expr not in self.long:
+                self.long[expr] = expr.expanded
+            return self.after(self.long[expr], at)
         raise TypeError(f"unknown expression {expr!r}")
 
     def step(self, expr: Expr, positions: frozenset[int]) -> frozenset[int]:

@@ -8,28 +8,24 @@ Next file to read: ``keywords.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Mapping
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from workbench.errors import GrammarSyntaxError, GrammarTooComplex, UnsupportedConstraint
-from workbench.frontends.json_schema.exclusive import Exclusion
 from workbench.frontends.json_schema.location import Location, Resource
-from workbench.frontends.json_schema.values import MAX_LEVELS
+from workbench.frontends.json_schema.resources import Resources, draft_of, escape
+from workbench.frontends.json_schema.values import BOOLEAN, MAX_LEVELS, NULL, canonical
 from workbench.grammar.ir import Outcome
 
 __all__ = ["MAX_SCHEMAS", "Document", "escape"]
 
 #: Most schemas that one document may hold.
 MAX_SCHEMAS = 300_000
+#: Most values of items that uniqueItems tells apart.
+MAX_UNIQUE = 8
 
-_DRAFTS = (("draft-03", 3), ("draft-04", 4), ("draft-06", 6), ("draft-07", 7), ("2019-09", 2019))
-_DATA_KEYWORDS = frozenset({"enum", "const", "default", "examples"})
-
-
-def escape(token: str) -> str:
-    """Write a name as one token of a JSON pointer."""
-    return token.replace("~", "~0").replace("/", "~1")
+_Scope = tuple[tuple[str, Resource], ...]
 
 
 class Document:
@@ -38,21 +34,34 @@ class Document:
     ``draft`` is 4, 6, 7, 2019 or 2020; ``declared`` tells whether ``$schema`` names it.
     """
 
-    def __init__(self, schema: Any, *, report: bool) -> None:
+    def __init__(
+        self,
+        schema: Any,
+        *,
+        report: bool = False,
+        draft: int | None = None,
+        registry: Any = None,
+        formats: bool = True,
+    ) -> None:
         self.schema = schema
         self.report = report
-        self.draft, self.declared = _draft(schema)
+        self.assert_formats = formats
+        found, declared = draft_of(schema)
+        self.draft, self.declared = (found, declared) if draft is None else (draft, True)
         self.outcomes: list[Outcome] = []
-        #: ``oneOf`` groups: the number of the outcome, the schema that has it, its schemas
-        self.exclusive: list[tuple[int, Location, tuple[Location, ...]]] = []
-        self._locations: dict[str, Location] = {}
+        #: whether what is read now is not part of the schema
+        self.silent = False
+        #: schemas with uniqueItems, and the numbers of the outcomes that say so
+        self.unique: list[tuple[Location, int]] = []
+        self._locations: dict[Hashable, Location] = {}
         self._pending: list[Location] = []
-        self._index: tuple[dict[str, Resource], dict[tuple[str, str], tuple[str, Any]]] | None = (
-            None
+        self._values: dict[Hashable, Location] = {}
+        self._resources = Resources(schema, self.draft, registry)
+        self._dynamic = registry is not None or (
+            self.draft >= 2019 and self._resources.uses_dynamic_references
         )
-        uri = self.id_of(schema) or ""
-        resource = Resource(urldefrag(uri).url, schema, "#")
-        self.root = self._location("#", schema, resource, None, 0)
+        resource = self._resources.root
+        self.root = self._location("#", schema, resource, None, 0, self._entered((), resource))
 
     def read(self) -> None:
         """Read every schema in use.
@@ -60,6 +69,16 @@ class Document:
         Raises ``GrammarSyntaxError``, ``GrammarTooComplex``, and ``UnsupportedConstraint`` unless those
         are to be reported.
         """
+        self._work_off()
+        self._refuse_endless()
+        self._settle_unique()
+        self._note_dialect()
+        if not self.report:
+            for outcome in self.outcomes:
+                if outcome.status == "unsupported":
+                    raise UnsupportedConstraint(outcome.pointer, outcome.detail)
+
+    def _work_off(self) -> None:
         from workbench.frontends.json_schema.keywords import read_keywords
 
         while self._pending:
@@ -67,24 +86,21 @@ class Document:
             mark = len(self._pending)
             read_keywords(self, location)
             self._pending[mark:] = self._pending[mark:][::-1]
-        self._refuse_endless()
-        self._prove_exclusive()
-        self._note_dialect()
-        if not self.report:
-            for outcome in self.outcomes:
-                if outcome.status == "unsupported":
-                    raise UnsupportedConstraint(outcome.pointer, outcome.detail)
 
-    def _prove_exclusive(self) -> None:
-        """Take back that ``oneOf`` is enforced where two of its schemas might hold at once."""
-        exclusion = Exclusion()
-        for number, location, group in self.exclusive:
-            if not exclusion.proves(location, group):
-                outcome = self.outcomes[number]
-                reason = "two of the schemas may hold for the same value; only anyOf is enforced"
-                self.outcomes[number] = Outcome(
-                    outcome.pointer, outcome.keyword, "unsupported", reason
-                )
+    def _settle_unique(self) -> None:
+        """Give lists of different items the values that these can have, or say that there are too many."""
+        for location, number in self.unique:
+            item = location.cells.rest if location.cells is not None else None
+            values = None
+            if item is not None and location.cells is not None and not location.cells.prefix:
+                values = _few_values(item)
+            if values is not None:
+                location.domain = tuple(self.of_value(value) for value in values)
+                continue
+            location.unique = False
+            outcome = self.outcomes[number]
+            reason = "uniqueItems is not enforced where items can have more than 8 values"
+            self.outcomes[number] = Outcome(outcome.pointer, outcome.keyword, "unsupported", reason)
 
     def _note_dialect(self) -> None:
         """Say so when ``$schema`` names a dialect whose keywords may mean something else."""
@@ -92,34 +108,58 @@ class Document:
         if isinstance(declared, str) and (
             "json-schema.org/" not in declared or "draft-03" in declared
         ):
-            reason = (
-                f"the dialect {declared!r:.80} is not known; keywords are read as draft 2020-12"
-            )
-            self.outcomes.insert(0, Outcome("#/$schema", "$schema", "unsupported", reason))
+            reason = f"the dialect {declared!r:.80} is not known; keywords are read as draft {self.draft}"
+            self.outcomes.insert(0, Outcome("#/$schema", "$schema", "annotation", reason))
 
     @property
     def locations(self) -> list[Location]:
         """The schemas in use, by index."""
         return list(self._locations.values())
 
-    def id_of(self, schema: Any) -> str | None:
-        """The URI that a schema gives itself, if it does."""
-        if not isinstance(schema, dict):
-            return None
-        if self.draft <= 7 and "$ref" in schema:
-            return None
-        uri = schema.get("id" if self.draft == 4 else "$id")
-        return uri if isinstance(uri, str) and not uri.startswith("#") else None
-
     def child(self, parent: Location, keyword: str, schema: Any, *rest: str) -> Location:
         """The schema under a keyword of another one."""
         pointer = "/".join((parent.pointer, keyword, *rest))
-        return self._location(pointer, schema, parent.resource, parent, parent.level + 1)
+        return self._location(
+            pointer, schema, parent.resource, parent, parent.level + 1, parent.scope
+        )
+
+    def of_value(self, value: Any) -> Location:
+        """A schema that only one array or object satisfies, said without ``const``."""
+        key = canonical(value)
+        known = self._values.get(key)
+        if known is None:
+            schema: dict[str, Any]
+            if isinstance(value, dict):
+                each = {name: {"const": item} for name, item in value.items()}
+                schema = {"type": "object", "properties": each, "required": list(value)}
+                schema["additionalProperties"] = False
+            elif isinstance(value, list | tuple):
+                schema = {"type": "array", "minItems": len(value), "maxItems": len(value)}
+                if value:
+                    schema["prefixItems"] = [{"const": item} for item in value]
+            else:
+                schema = {"const": value}
+            pointer = f"value {len(self._values)}"
+            resource = Resource("", schema, pointer, 2020)
+            known = self._values[key] = self._location(pointer, schema, resource, None, 0, ())
+            self.silent = True
+            try:
+                self._work_off()
+            finally:
+                self.silent = False
+        return known
 
     def _location(
-        self, pointer: str, schema: Any, resource: Resource, parent: Location | None, level: int
+        self,
+        pointer: str,
+        schema: Any,
+        resource: Resource,
+        parent: Location | None,
+        level: int,
+        scope: _Scope,
     ) -> Location:
-        known = self._locations.get(pointer)
+        key: Hashable = (pointer, scope) if scope else pointer
+        known = self._locations.get(key)
         if known is not None:
             return known
         if level > MAX_LEVELS:
@@ -130,48 +170,81 @@ class Document:
             raise GrammarSyntaxError(
                 f"a schema must be an object or a boolean, not {_kind(schema)}", pointer=pointer
             )
-        if parent is not None and (uri := self.id_of(schema)) is not None:
-            resource = Resource(urldefrag(urljoin(resource.uri, uri)).url, schema, pointer)
-        location = Location(len(self._locations), pointer, schema, resource, parent, level)
-        self._locations[pointer] = location
+        if (
+            parent is not None
+            and isinstance(schema, dict)
+            and ("$id" in schema or "id" in schema)
+            and (inner := self._resources.entered(resource, schema, pointer)) is not resource
+        ):
+            resource, scope = inner, self._entered(scope, inner)
+            key = (pointer, scope) if scope else pointer
+            if (known := self._locations.get(key)) is not None:
+                return known
+        location = Location(len(self._locations), pointer, schema, resource, parent, level, scope)
+        self._locations[key] = location
         self._pending.append(location)
         return location
 
-    def resolve(self, location: Location, reference: str) -> Location | None:
-        """The schema that a ``$ref`` names; ``None`` when it lies in another document.
+    def _entered(self, scope: _Scope, resource: Resource) -> _Scope:
+        """The dynamic anchors in force after entering a resource: the outermost of a name stays."""
+        if not self._dynamic:
+            return scope
+        names = {name for name, _ in scope}
+        fresh = [
+            (name, resource)
+            for name in sorted(self._resources.dynamic_anchors(resource))
+            if name not in names
+        ]
+        return (*scope, *fresh)
+
+    def resolve(self, location: Location, keyword: str, reference: str) -> Location | None:
+        """The schema that a reference names; ``None`` when it lies in a document that is not known.
 
         Raises ``GrammarSyntaxError`` when it names nothing.
         """
-        resource = location.resource
-        where = f"{location.pointer}/$ref"
+        where = f"{location.pointer}/{keyword}"
         try:
             base, fragment = urldefrag(reference)
-            target_uri = urldefrag(urljoin(resource.uri, base)).url if base else resource.uri
+            uri = urldefrag(urljoin(location.resource.uri, base)).url if base else None
         except ValueError as error:
             raise GrammarSyntaxError(f"not a URI reference: {error}", pointer=where) from None
-        if base and target_uri != resource.uri:
-            resources, _ = self._scan()
-            if target_uri not in resources:
+        resource: Resource | None = location.resource
+        if uri is not None and uri != location.resource.uri:
+            resource = self._resources.find(uri)
+            if resource is None:
                 return None
-            resource = resources[target_uri]
+        assert resource is not None
         fragment = unquote(fragment)
+        resource = self._dynamic_target(location, keyword, resource, fragment)
         if fragment and not fragment.startswith("/"):
-            _, anchors = self._scan()
-            if (resource.uri, fragment) not in anchors:
+            found = self._resources.anchor(resource, fragment)
+            if found is None:
                 raise GrammarSyntaxError(f"no schema is named {reference!r}", pointer=where)
-            pointer, schema = anchors[resource.uri, fragment]
-            target = self._location(pointer, schema, resource, None, pointer.count("/") // 2)
+            pointer, schema = found
         else:
-            target = self._walk(resource, fragment, reference, where)
-        target.is_target = True
-        return target
+            pointer, schema, resource = self._walk(resource, fragment, reference, where)
+        scope = self._entered(location.scope, resource)
+        return self._location(pointer, schema, resource, None, pointer.count("/") // 2, scope)
 
-    def _walk(self, resource: Resource, fragment: str, reference: str, where: str) -> Location:
+    def _dynamic_target(
+        self, location: Location, keyword: str, resource: Resource, fragment: str
+    ) -> Resource:
+        """The resource that a dynamic reference ends in: the outermost with the same dynamic anchor."""
+        if keyword == "$ref" or fragment.startswith("/"):
+            return resource
+        if fragment not in self._resources.dynamic_anchors(resource):
+            return resource
+        bound = dict(self._entered(location.scope, resource))
+        return bound.get(fragment, resource)
+
+    def _walk(
+        self, resource: Resource, fragment: str, reference: str, where: str
+    ) -> tuple[str, Any, Resource]:
         schema, pointer = resource.schema, resource.pointer
         tokens = fragment.split("/")[1:]
-        for position, token in enumerate(tokens):
+        for token in tokens:
             name = token.replace("~1", "/").replace("~0", "~")
-            if isinstance(schema, dict) and name in schema:
+            if isinstance(schema, Mapping) and name in schema:
                 schema = schema[name]
             elif isinstance(schema, list) and name.isascii() and name.isdigit():
                 number = int(name) if len(name) < 10 else len(schema)
@@ -181,63 +254,22 @@ class Document:
             else:
                 raise GrammarSyntaxError(f"{reference!r} leads nowhere", pointer=where)
             pointer = f"{pointer}/{escape(name)}"
-            if position + 1 < len(tokens) and (uri := self.id_of(schema)) is not None:
-                resource = Resource(urldefrag(urljoin(resource.uri, uri)).url, schema, pointer)
+            resource = self._resources.entered(resource, schema, pointer)
         if not isinstance(schema, dict | bool):
             raise GrammarSyntaxError(f"{reference!r} does not lead to a schema", pointer=where)
-        if tokens and (uri := self.id_of(schema)) is not None:
-            resource = Resource(urldefrag(urljoin(resource.uri, uri)).url, schema, pointer)
-        return self._location(pointer, schema, resource, None, pointer.count("/") // 2)
-
-    def _scan(self) -> tuple[dict[str, Resource], dict[tuple[str, str], tuple[str, Any]]]:
-        """Find the resources and anchors of the whole document, once."""
-        if self._index is not None:
-            return self._index
-        root = self.root.resource
-        resources: dict[str, Resource] = {root.uri: root}
-        anchors: dict[tuple[str, str], tuple[str, Any]] = {}
-        stack: list[tuple[Any, str, Resource, int]] = [(self.schema, "#", root, 0)]
-        seen = 0
-        while stack:
-            value, pointer, resource, level = stack.pop()
-            seen += 1
-            if level > 2 * MAX_LEVELS:
-                raise GrammarTooComplex("schema nesting levels", MAX_LEVELS)
-            if seen > 10 * MAX_SCHEMAS:
-                raise GrammarTooComplex("schemas in one document", MAX_SCHEMAS)
-            if isinstance(value, dict):
-                if level and (uri := self.id_of(value)) is not None:
-                    uri = urldefrag(urljoin(resource.uri, uri)).url
-                    resource = resources.setdefault(uri, Resource(uri, value, pointer))
-                for name in self._anchors_of(value):
-                    anchors.setdefault((resource.uri, name), (pointer, value))
-                for key, item in value.items():
-                    if isinstance(item, dict | list) and key not in _DATA_KEYWORDS:
-                        stack.append((item, f"{pointer}/{escape(str(key))}", resource, level + 1))
-            else:
-                for number, item in enumerate(value):
-                    if isinstance(item, dict | list):
-                        stack.append((item, f"{pointer}/{number}", resource, level + 1))
-        self._index = (resources, anchors)
-        return self._index
-
-    def _anchors_of(self, schema: dict[str, Any]) -> Iterator[str]:
-        if self.draft >= 2019:
-            names = [schema.get("$anchor"), schema.get("$dynamicAnchor")]
-            yield from (name for name in names if isinstance(name, str))
-        else:
-            uri = schema.get("id" if self.draft == 4 else "$id")
-            if isinstance(uri, str) and uri.startswith("#") and len(uri) > 1:
-                yield uri[1:]
+        return pointer, schema, resource
 
     def _refuse_endless(self) -> None:
         """Refuse a schema that applies itself to the same instance: it has no meaning."""
         done: set[int] = set()
         for first in self._locations.values():
-            if first.index in done or not (first.same_instance or first.choices):
+            if first.index in done:
+                continue
+            applied = first.applied()
+            if not applied:
                 continue
             on_path: set[int] = {first.index}
-            stack = [(first, iter(_same_instance(first)))]
+            stack = [(first, iter(applied))]
             while stack:
                 location, rest = stack[-1]
                 for target in rest:
@@ -249,7 +281,7 @@ class Document:
                         )
                     if target.index not in done:
                         on_path.add(target.index)
-                        stack.append((target, iter(_same_instance(target))))
+                        stack.append((target, iter(target.applied())))
                         break
                 else:
                     stack.pop()
@@ -257,21 +289,20 @@ class Document:
                     done.add(location.index)
 
 
-def _same_instance(location: Location) -> list[Location]:
-    found = [part for part in location.same_instance if part is not None]
-    for group in location.choices:
-        found.extend(group)
-    return found
-
-
-def _draft(schema: Any) -> tuple[int, bool]:
-    declared = schema.get("$schema") if isinstance(schema, dict) else None
-    if isinstance(declared, str):
-        for text, draft in _DRAFTS:
-            if text in declared:
-                return max(draft, 4), True
-        return 2020, "2020-12" in declared
-    return 2020, False
+def _few_values(item: Location) -> list[Any] | None:
+    """The values that an item can have, when there are just a few."""
+    while (
+        not item.constrains and len(item.same_instance) == 1 and item.same_instance[0] is not None
+    ):
+        item = item.same_instance[0]
+    if item.values is not None:
+        found = item.values
+    elif item.types & ~(BOOLEAN | NULL) == 0:
+        found = [True, False] if item.types & BOOLEAN else []
+        found += [None] if item.types & NULL else []
+    else:
+        return None
+    return found if len(found) <= MAX_UNIQUE else None
 
 
 def _kind(value: Any) -> str:

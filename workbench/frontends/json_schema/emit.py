@@ -1,7 +1,10 @@
-"""Nodes -> rules: one rule for each object, list, choice and referenced schema, scalars in place.
+"""Nodes -> rules: one rule for each object and array, scalars in place.
 
-A rule is written when it is first used; its size is linear in the schemas that it speaks of. Scalars
-are expression objects that their uses share.
+A rule is written when it is first used; its size is linear in the schemas that it speaks of, times the
+states that its open part needs. Scalars are expression objects that their uses share.
+
+What awaits the engine: names in any order, names that are not listed at most once (both need seen bits
+in frames), and ``uniqueItems`` where items have more than a few values (a run-time predicate).
 
 Next file to read: ``workbench/automaton/build.py`` (Grammar -> Automaton).
 """
@@ -12,18 +15,26 @@ from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any
 
+from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.coding import other_names
-from workbench.frontends.json_schema.combine import Conjunction, Node, Nodes
 from workbench.frontends.json_schema.emptiness import Emptiness
+from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula
+from workbench.frontends.json_schema.intervals import numbers_in
 from workbench.frontends.json_schema.layout import Layout, Member, either, in_row
-from workbench.frontends.json_schema.numbers import exactly, number, number_between
+from workbench.frontends.json_schema.nodes import KINDS, Node, Nodes
+from workbench.frontends.json_schema.numbers import exactly, number_between
+from workbench.frontends.json_schema.shapes import (
+    ArrayPlan,
+    NameCell,
+    ObjectPlan,
+    Shapes,
+    plain_parts,
+)
 from workbench.frontends.json_schema.spelling import ANY, quoted, spell_class
 from workbench.frontends.json_schema.strings import spelled, string_content
 from workbench.frontends.json_schema.values import (
-    ALL_TYPES,
     ARRAY,
     BOOLEAN,
-    FRACTIONAL,
     NULL,
     NUMBER,
     OBJECT,
@@ -31,29 +42,33 @@ from workbench.frontends.json_schema.values import (
     decimal,
     type_bit,
 )
-from workbench.grammar.ir import NEVER, Alt, Expr, Literal, Origin, OtherText, Ref, Repeat, Seq
+from workbench.grammar import ir
+from workbench.grammar.ir import NEVER, Alt, Expr, Literal, Origin, Ref, Repeat, Seq
 from workbench.grammar.lazy import LazyRules
 
-__all__ = ["Emitter"]
+__all__ = ["ANY_CHARACTER", "ANY_STRING", "Emitter"]
 
 _QUOTE = Literal(b'"')
 _NULL = Literal(b"null")
 #: The expressions for ``true`` or ``false``, one character of a string, and any string.
 BOOLEAN_VALUE = Alt((Literal(b"true"), Literal(b"false")))
+_ANY_NUMBER = number_between(None, None, False)
 ANY_CHARACTER = spell_class(ANY)
 _ANY_CONTENT = Repeat(ANY_CHARACTER, 0, None)
 ANY_STRING = Seq((_QUOTE, _ANY_CONTENT, _QUOTE))
 
-#: A list of values that is at most this long is written where it is used.
-_SHORT_LIST = 8
+#: Strings other than some, where the representation has them; else they are written out.
+_OTHER_TEXT: Any = getattr(ir, "OtherText", None)
 
 
 class Emitter:
     """Names the rules of one grammar and writes each when it is asked for."""
 
-    def __init__(self, nodes: Nodes, emptiness: Emptiness, layout: Layout) -> None:
+    def __init__(self, nodes: Nodes, shapes: Shapes, emptiness: Emptiness, layout: Layout) -> None:
         self._nodes = nodes
-        self._empty = emptiness.holds
+        self._shapes = shapes
+        self._emptiness = emptiness
+        self._fits = emptiness.fits
         self._layout = layout
         self._uses: dict[int, Expr] = {}
         self._shared: dict[Hashable, Expr] = {}
@@ -62,15 +77,18 @@ class Emitter:
 
     def rules(self, root: Node) -> tuple[LazyRules, str]:
         """The rules for a node that is not empty, and the name of the start rule."""
-        start = self._name("root")
-        self._uses[root.index] = Ref(start, origin=Origin(pointer=root.pointer))
-        self._pending[start] = partial(self._body, root)
+        expr = self.use(root)
+        space = self._layout.space
         if self._layout.around:
-            text = self._name("text")
-            whole = in_row(self._layout.space, Ref(start), self._layout.space)
-            self._pending[text] = lambda: whole
-            start = text
-        return LazyRules(self._write, start), start
+            return self._start(in_row(space, expr, space), "text")
+        if isinstance(expr, Ref):
+            return LazyRules(self._write, expr.name), expr.name
+        return self._start(expr, "root")
+
+    def _start(self, expr: Expr, wanted: str) -> tuple[LazyRules, str]:
+        name = self._name(wanted)
+        self._pending[name] = lambda: expr
+        return LazyRules(self._write, name), name
 
     def _write(self, name: str) -> Expr:
         return self._pending[name]()
@@ -83,11 +101,13 @@ class Emitter:
             return wanted
         return self._name(f"{wanted}~{number + 1}")
 
-    def _rule(self, key: Hashable, name: str, make: Callable[[], Expr]) -> Expr:
+    def _rule(
+        self, key: Hashable, name: str, make: Callable[[], Expr], origin: Origin | None = None
+    ) -> Expr:
         """A rule shared by everything with the same key."""
         known = self._shared.get(key)
         if known is None:
-            made = Ref(self._name(name))
+            made = Ref(self._name(name), origin=origin)
             known = self._shared[key] = made
             self._pending[made.name] = make
         return known
@@ -95,137 +115,196 @@ class Emitter:
     # Values of a node
 
     def use(self, node: Node) -> Expr:
-        """The expression for a value of this node: a reference, or the values themselves."""
+        """The expression for a value of this node; ``NEVER`` when there is none."""
         known = self._uses.get(node.index)
         if known is not None:
             return known
-        if node.anything:
-            expr: Expr = self._value()
+        if self._emptiness.holds(node):
+            expr: Expr = NEVER
         else:
-            self._nodes.open(node)
-            if self._empty(node):
-                expr = NEVER
-            elif self._needs_rule(node):
-                name = self._name(_readable(node.pointer))
-                self._pending[name] = partial(self._body, node)
-                expr = Ref(name, origin=Origin(pointer=node.pointer))
+            formulas = [self._nodes.formula(node, kind) for kind in KINDS]
+            if all(formula is TRUE for formula in formulas):
+                expr = self._value()
             else:
-                expr = self._body(node)
+                origin = Origin(pointer=node.pointer)
+                expr = either(*map(partial(self._kind, origin), KINDS, formulas), origin=origin)
         self._uses[node.index] = expr
         return expr
 
-    def _needs_rule(self, node: Node) -> bool:
-        if node.is_target or node.alternatives is not None:
-            return True
-        if node.values is not None:
-            return len(node.values) > _SHORT_LIST
-        conjunction = node.conjunction
-        if conjunction is None:
-            return False
-        return bool(
-            (conjunction.types & OBJECT and _shapes_objects(conjunction))
-            or (conjunction.types & ARRAY and _shapes_arrays(conjunction))
+    def _kind(self, origin: Origin, kind: int, formula: Formula) -> Expr:
+        """The values of one type that a formula allows."""
+        if formula is FALSE:
+            return NEVER
+        if kind == OBJECT:
+            return self._any_object() if formula is TRUE else self._structure(kind, formula)
+        if kind == ARRAY:
+            return self._any_array() if formula is TRUE else self._structure(kind, formula)
+        if kind == STRING:
+            return self._string(formula, origin)
+        if kind == NUMBER:
+            return self._number(formula)
+        if kind == BOOLEAN:
+            fitting = [v for v in (True, False) if self._nodes.satisfies(v, formula)]
+            return BOOLEAN_VALUE if len(fitting) == 2 else either(*map(self._literal, fitting))
+        return _NULL if self._nodes.satisfies(None, formula) else NEVER
+
+    def _structure(self, kind: int, formula: Formula) -> Expr:
+        """Objects or arrays: a use of the rule for their formula."""
+        key = (kind, id(formula))
+        known = self._shared.get(key)
+        if known is None:
+            pointer = self._nodes.pointers.get(id(formula), "#")
+            if not self._emptiness.possible_kind(kind, formula, self._fits, pointer):
+                known = self._shared[key] = NEVER
+            else:
+                origin = Origin(pointer=pointer)
+                make = partial(self._written, kind, formula, origin)
+                known = self._rule(key, _readable(pointer), make, origin)
+        return known
+
+    def _written(self, kind: int, formula: Formula, origin: Origin) -> Expr:
+        shape = self._shapes.of(kind, formula)
+        if shape.values is not None:
+            return either(*map(self._literal, shape.values), origin=origin)
+        if shape.either is not None:
+            pointers = self._nodes.pointers
+            for one in shape.either:
+                pointers.setdefault(id(one), str(origin.pointer))
+            found = {id(part): part for part in (self._kind(origin, kind, p) for p in shape.either)}
+            return either(*found.values(), origin=origin)
+        if isinstance(shape.plan, ObjectPlan):
+            return self._object(shape.plan, origin)
+        assert isinstance(shape.plan, ArrayPlan)
+        return self._array(shape.plan, origin)
+
+    def _object(self, plan: ObjectPlan, origin: Origin) -> Expr:
+        counted = plan.counts and bool(plan.named)
+        if plan.open is not TRUE or counted:
+            return self._machine(plan, origin)
+        members: list[Member] = []
+        for name in plan.named:
+            if not plan.allows_name(name):
+                continue
+            value = self.use(plan.value(name))
+            if value != NEVER:
+                place = self._member_origin(plan, name, origin)
+                members.append(
+                    self._layout.member(quoted(name), value, name in plan.required, place)
+                )
+        others = []
+        for cell in plan.cells():
+            value = self.use(plan.cell_value(cell))
+            if value != NEVER:
+                others.append(
+                    self._layout.member(
+                        self._cell_name(plan, cell, origin), value, False, None
+                    ).expr
+                )
+        other = either(*others) if others else None
+        return self._layout.object(
+            members, other, origin, plan.least if not members else 0, plan.most
         )
 
-    def _body(self, node: Node) -> Expr:
-        self._nodes.open(node)
-        origin = Origin(pointer=node.pointer)
-        if node.anything:
-            return self._value()
-        if node.never:
-            return NEVER
-        if node.values is not None:
-            return either(*[self._literal(value) for value in node.values], origin=origin)
-        if node.alternatives is not None:
-            uses = {id(use): use for use in map(self.use, node.alternatives)}
-            return either(*uses.values(), origin=origin)
-        assert node.conjunction is not None
-        return self._typed(node.conjunction, origin)
+    def _member_origin(self, plan: ObjectPlan, name: str, origin: Origin) -> Origin:
+        for rule in plan.rules:
+            if (schema := rule.names.get(name)) is not None:
+                return Origin(pointer=schema.pointer)
+        return origin
 
-    def _typed(self, facts: Conjunction, origin: Origin) -> Expr:
-        types = facts.types
-        free_object, free_array = not _shapes_objects(facts), not _shapes_arrays(facts)
-        free = (facts.low, facts.high, facts.max_length) == (None, None, None)
-        free = free and not facts.min_length and not facts.patterns
-        if types == ALL_TYPES and free and free_object and free_array:
-            return self._value()
-        branches: list[Expr] = []
-        if types & OBJECT:
-            branches.append(self._any_object() if free_object else self._object(facts, origin))
-        if types & ARRAY:
-            branches.append(self._any_array() if free_array else self._array(facts, origin))
-        if types & STRING:
-            branches.append(self._string(facts, origin))
-        if types & NUMBER:
-            branches.append(self._number(facts))
-        if types & BOOLEAN:
-            branches.append(BOOLEAN_VALUE)
-        if types & NULL:
-            branches.append(_NULL)
-        return either(*branches, origin=origin)
+    def _cell_name(self, plan: ObjectPlan, cell: NameCell, origin: Origin) -> Expr:
+        """How a name of a cell is written, quotes included."""
+        if cell.content is None:
+            if not plan.named:
+                return ANY_STRING
+            return self._other_name(tuple(sorted(plan.named)), origin)
+        known = self._shared.get(("cell", id(cell)))
+        if known is None:
+            content = spelled(cell.content, spell_class)
+            known = self._shared["cell", id(cell)] = Seq((_QUOTE, content, _QUOTE))
+        return known
 
-    def _object(self, facts: Conjunction, origin: Origin) -> Expr:
-        members: list[Member] = []
-        rest = facts.additional
-        named = list(facts.properties)
-        named += [name for name in facts.required if name not in facts.properties]
-        for name in named:
-            required = name in facts.required
-            node = facts.properties.get(name, rest)
-            pointer = facts.origins.get(name, f"{origin.pointer}/required")
-            value = self._value() if node is None else self.use(node)
-            spelled_name = quoted(name)
-            if value == NEVER or spelled_name == NEVER:
-                continue
-            members.append(
-                self._layout.member(spelled_name, value, required, Origin(pointer=pointer))
-            )
-        other = self._other(named, rest, origin)
-        return self._layout.object(members, other, origin)
+    def _other_name(self, names: tuple[str, ...], origin: Origin) -> Expr:
+        """A name that is none of these."""
+        if _OTHER_TEXT is not None:
+            known = self._shared.get(("name", names))
+            if known is None:
+                content = _OTHER_TEXT(names, _ANY_CONTENT, other_names)
+                known = self._shared["name", names] = Seq((_QUOTE, content, _QUOTE))
+            return known
+        return self._rule(
+            ("name", names),
+            f"{_readable(str(origin.pointer))}/*",
+            lambda: Seq((_QUOTE, other_names(names), _QUOTE)),
+        )
 
-    def _other(self, named: list[str], rest: Node | None, origin: Origin) -> Expr | None:
-        """A member with any other name."""
-        value = self._value() if rest is None else self.use(rest)
-        if value == NEVER:
-            return None
-        name: Expr = ANY_STRING
-        if named:
-            key = tuple(sorted(named))
-            name = Seq((_QUOTE, OtherText(key, _ANY_CONTENT, other_names), _QUOTE))
-        pointer = origin if rest is None else Origin(pointer=rest.pointer)
-        return self._layout.member(name, value, False, pointer).expr
+    def _machine(self, plan: ObjectPlan | ArrayPlan, origin: Origin) -> Expr:
+        """An object or array whose formula is decided as it is read."""
+        explored = self._shapes.explored(plan, self._fits)
+        edges: list[tuple[int, Expr, int]] = []
+        skips: list[tuple[int, int]] = []
+        for number, state in enumerate(explored.states):
+            for move in explored.moves[number]:
+                label = self._labelled(plan, state[0], move.label, move.node, origin)
+                edges.append((number, label, explored.of(move.target)))
+            if (skip := explored.skips[number]) is not None:
+                skips.append((number, explored.of(skip)))
+        final = [number for number, state in enumerate(explored.states) if plan.may_end(state)]
+        brackets = (b"{", b"}") if isinstance(plan, ObjectPlan) else (b"[", b"]")
+        return self._layout.woven(brackets, len(explored.states), edges, skips, final, origin)
 
-    def _array(self, facts: Conjunction, origin: Origin) -> Expr:
+    def _labelled(
+        self, plan: ObjectPlan | ArrayPlan, place: int, label: int, node: Node, origin: Origin
+    ) -> Expr:
+        value = self.use(node)
+        if isinstance(plan, ArrayPlan):
+            return in_row(value, self._layout.space)
+        if place < len(plan.named):
+            name = plan.named[place]
+            place_of = self._member_origin(plan, name, origin)
+            return self._layout.member(quoted(name), value, False, place_of).expr
+        key = self._cell_name(plan, plan.cells()[label], origin)
+        return self._layout.member(key, value, False, None).expr
+
+    def _array(self, plan: ArrayPlan, origin: Origin) -> Expr:
+        if plan.open is not TRUE:
+            return self._machine(plan, origin)
         prefix: list[Expr] = []
-        most = facts.max_items
-        for node in facts.prefix:
-            cell = self.use(node)
+        most = plan.most
+        for position in range(plan.longest):
+            cell = self.use(plan.item(position))
             if cell == NEVER:
                 most = len(prefix) if most is None else min(most, len(prefix))
                 break
             prefix.append(cell)
-        item = self._value() if facts.items is None else self.use(facts.items)
+        item = self.use(plan.item(plan.longest))
         tail = None if item == NEVER else item
-        return self._layout.array(prefix, tail, facts.min_items, most, origin)
+        return self._layout.array(prefix, tail, plan.least, most, origin)
 
-    def _string(self, facts: Conjunction, origin: Origin) -> Expr:
-        low, high, patterns = facts.min_length, facts.max_length, facts.patterns
-        if not low and high is None and not patterns:
+    def _string(self, formula: Formula, origin: Origin) -> Expr:
+        if formula is TRUE:
             return ANY_STRING
-        texts = tuple(sorted(pattern.text for pattern in patterns))
-        key = ("string", texts, low, high)
-        known = self._shared.get(key)
+        known = self._shared.get(("string", id(formula)))
         if known is None:
-            if not patterns:
-                content: Expr = Repeat(ANY_CHARACTER, low, high)
-            else:
-                content = string_content(patterns, low, high, rule=patterns[0].pointer)
-                content = spelled(content, spell_class)
-            known = self._shared[key] = in_row(_QUOTE, content, _QUOTE, origin=origin)
+            known = self._make_string(formula, origin)
+            self._shared["string", id(formula)] = known
         return known
 
-    def _number(self, facts: Conjunction) -> Expr:
-        return number_between(facts.low, facts.high, not facts.types & FRACTIONAL)
+    def _make_string(self, formula: Formula, origin: Origin) -> Expr:
+        for part in plain_parts(formula):
+            if isinstance(part, f.Among) and part.positive:
+                fit = [value for value in part.values if self._nodes.satisfies(value, formula)]
+                return either(*map(quoted, fit), origin=origin)
+        content = string_content(formula, str(origin.pointer))
+        return in_row(_QUOTE, spelled(content, spell_class), _QUOTE, origin=origin)
+
+    def _number(self, formula: Formula) -> Expr:
+        if formula is TRUE:
+            return _ANY_NUMBER
+        for part in plain_parts(formula):
+            if isinstance(part, f.Among) and part.positive:
+                fit = [value for value in part.values if self._nodes.satisfies(value, formula)]
+                return either(*map(self._literal, fit))
+        return numbers_in(formula)
 
     # Shared rules
 
@@ -241,16 +320,8 @@ class Emitter:
 
     def _value(self) -> Expr:
         def make() -> Expr:
-            return Alt(
-                (
-                    self._any_object(),
-                    self._any_array(),
-                    ANY_STRING,
-                    number(),
-                    BOOLEAN_VALUE,
-                    _NULL,
-                )
-            )
+            scalars = (ANY_STRING, _ANY_NUMBER, BOOLEAN_VALUE, _NULL)
+            return Alt((self._any_object(), self._any_array(), *scalars))
 
         return self._rule("value", "value", make)
 
@@ -273,20 +344,6 @@ class Emitter:
             for name, item in value.items()
         ]
         return self._layout.object(members, None, None)
-
-
-def _shapes_objects(facts: Conjunction) -> bool:
-    return bool(facts.properties or facts.required) or (
-        facts.additional is not None and not facts.additional.anything
-    )
-
-
-def _shapes_arrays(facts: Conjunction) -> bool:
-    return (
-        bool(facts.prefix or facts.min_items)
-        or facts.max_items is not None
-        or (facts.items is not None and not facts.items.anything)
-    )
 
 
 def _readable(pointer: str) -> str:

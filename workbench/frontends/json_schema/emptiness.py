@@ -9,130 +9,144 @@ Next file to read: ``emit.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from workbench.frontends.json_schema.combine import Conjunction, Node, Nodes
-from workbench.frontends.json_schema.numbers import number_between
-from workbench.frontends.json_schema.spelling import spell
+from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula
+from workbench.frontends.json_schema.intervals import numbers_in
+from workbench.frontends.json_schema.nodes import KINDS, Node, Nodes
+from workbench.frontends.json_schema.shapes import ArrayPlan, ObjectPlan, Shapes
 from workbench.frontends.json_schema.strings import string_content
-from workbench.frontends.json_schema.values import (
-    ARRAY,
-    BOOLEAN,
-    FRACTIONAL,
-    NULL,
-    NUMBER,
-    OBJECT,
-    STRING,
-)
+from workbench.frontends.json_schema.values import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING
+from workbench.frontends.json_schema.weave import Fits
 from workbench.grammar.ir import NEVER
 
 __all__ = ["Emptiness"]
 
-#: Ways to make a value of a node: for each the nodes whose values it needs.
-_Ways = list[list[Node]]
+_CHEAP_FIRST = (NULL, BOOLEAN, STRING, NUMBER, ARRAY, OBJECT)
 
 
 class Emptiness:
     """Answers for the nodes of one document; answers are kept."""
 
-    def __init__(self, nodes: Nodes) -> None:
+    def __init__(self, nodes: Nodes, shapes: Shapes) -> None:
         self._nodes = nodes
+        self._shapes = shapes
         self._empty: dict[int, bool] = {}
 
+    def fits(self, node: Node) -> bool:
+        """Whether some value satisfies a node."""
+        return not self.holds(node)
+
     def holds(self, node: Node) -> bool:
-        """Whether no value satisfies the node."""
+        """Whether no value satisfies a node."""
         known = self._empty.get(node.index)
         if known is not None:
             return known
-        if node.anything:
-            return False
         order = [node]
-        ways: dict[int, _Ways] = {}
-        users: dict[int, list[Node]] = {}
-        for one in order:
-            if one.index in ways:
-                continue
-            found = ways[one.index] = self._ways(one)
-            if [] in found:
-                self._empty[one.index] = False
-                continue
-            for need in (need for way in found for need in way):
-                users.setdefault(need.index, []).append(one)
-                if need.index not in self._empty and need.index not in ways:
-                    order.append(need)
-        todo = [
-            user
-            for one in order
-            if self._empty.get(one.index) is False
-            for user in users.get(one.index, ())
-        ]
-        todo += [one for one in order if one.index not in self._empty]
-        while todo:
-            one = todo.pop()
-            if self._empty.get(one.index) is not None:
-                continue
-            if any(all(self._made(need) for need in way) for way in ways[one.index]):
-                self._empty[one.index] = False
-                todo.extend(users.get(one.index, ()))
+        met = {node.index}
+
+        def made(one: Node) -> bool:
+            if one.anything:
+                return True
+            answer = self._empty.get(one.index)
+            if answer is None and one.index not in met:
+                met.add(one.index)
+                order.append(one)
+            return answer is False
+
+        changed = True
+        while changed:
+            changed = False
+            count = len(order)
+            for one in reversed(order):
+                if one.index not in self._empty and self.possible(one, made):
+                    self._empty[one.index] = False
+                    changed = True
+            changed = changed or len(order) > count
+            if self._empty.get(node.index) is False:
+                return False
         for one in order:
             self._empty.setdefault(one.index, True)
         return self._empty[node.index]
 
-    def _made(self, node: Node) -> bool:
-        return node.anything or self._empty.get(node.index) is False
-
-    def _ways(self, node: Node) -> _Ways:
-        self._nodes.open(node)
+    def possible(self, node: Node, made: Fits) -> bool:
+        """Whether a node has a value, given which other nodes have one."""
         if node.anything:
-            return [[]]
-        if node.never:
-            return []
-        if node.values is not None:
-            return [[]] if node.values else []
-        if node.alternatives is not None:
-            return [[one] for one in node.alternatives]
-        assert node.conjunction is not None
-        return list(_conjunction_ways(node.conjunction))
+            return True
+        return any(
+            self.possible_kind(kind, self._nodes.formula(node, kind), made, node.pointer)
+            for kind in _CHEAP_FIRST
+        )
+
+    def possible_kind(self, kind: int, formula: Formula, made: Fits, place: str) -> bool:
+        """Whether a formula about one type of value has a value."""
+        if formula is TRUE or formula is FALSE:
+            return formula is TRUE
+        if kind == STRING:
+            return string_content(formula, place) != NEVER
+        if kind == NUMBER:
+            return numbers_in(formula) != NEVER
+        if kind == BOOLEAN:
+            return any(self._nodes.satisfies(value, formula) for value in (True, False))
+        if kind == NULL:
+            return self._nodes.satisfies(None, formula)
+        shape = self._shapes.of(kind, formula)
+        if shape.values is not None:
+            return bool(shape.values)
+        if shape.either is not None:
+            return any(self.possible_kind(kind, one, made, place) for one in shape.either)
+        if isinstance(shape.plan, ObjectPlan):
+            return self._object(shape.plan, made)
+        assert isinstance(shape.plan, ArrayPlan)
+        return self._array(shape.plan, made)
+
+    def _object(self, plan: ObjectPlan, made: Fits) -> bool:
+        if plan.most is not None and plan.most < max(plan.least, len(plan.required)):
+            return False
+        for name in plan.required:
+            if not plan.allows_name(name) or not made(plan.value(name)):
+                return False
+        if plan.open is TRUE:
+            count = len(plan.required)
+            if count >= plan.least:
+                return True
+            for name in plan.named:
+                if name not in plan.required and plan.allows_name(name) and made(plan.value(name)):
+                    count += 1
+                    if count >= plan.least:
+                        return True
+            return any(made(plan.cell_value(cell)) for cell in plan.cells())
+        return self._reaches_end(plan, made)
+
+    def _array(self, plan: ArrayPlan, made: Fits) -> bool:
+        if plan.most is not None and plan.most < plan.least:
+            return False
+        if plan.open is TRUE:
+            needed = min(plan.least, plan.longest + 1)
+            return all(made(plan.item(position)) for position in range(needed))
+        return self._reaches_end(plan, made)
+
+    def _reaches_end(self, plan: ObjectPlan | ArrayPlan, made: Fits) -> bool:
+        explored = self._shapes.explored(plan, made)
+        return any(plan.may_end(state) for state in explored.states)
 
     def blame(self, node: Node) -> tuple[str, str]:
         """The smallest part of an empty node that is empty itself, and why."""
         seen: set[int] = set()
-        place = node.pointer
         while node.index not in seen:
             seen.add(node.index)
-            self._nodes.open(node)
-            facts = node.conjunction
-            if facts is None or facts.types not in (OBJECT, ARRAY):
+            kinds = [k for k in KINDS if self._nodes.formula(node, k) is not FALSE]
+            if len(kinds) != 1 or kinds[0] not in (OBJECT, ARRAY):
                 break
-            below = [need for way in _conjunction_ways(facts) for need in way if self.holds(need)]
+            shape = self._shapes.of(kinds[0], self._nodes.formula(node, kinds[0]))
+            needs: list[Node] = []
+            if isinstance(shape.plan, ObjectPlan):
+                needs = [shape.plan.value(name) for name in shape.plan.required]
+            elif isinstance(shape.plan, ArrayPlan):
+                count = min(shape.plan.least, shape.plan.longest + 1)
+                needs = [shape.plan.item(position) for position in range(count)]
+            below = [need for need in needs if self.holds(need)]
             if not below:
                 break
-            node, place = below[0], below[0].pointer
+            node = below[0]
         else:
-            return place, "its values would have to hold themselves without end"
-        return place, "no value satisfies what is said there"
-
-
-def _conjunction_ways(facts: Conjunction) -> Iterator[list[Node]]:
-    types = facts.types
-    if types & (NULL | BOOLEAN) or (types & STRING and not _no_string(facts)):
-        yield []
-        return
-    if types & NUMBER and number_between(facts.low, facts.high, not types & FRACTIONAL) != NEVER:
-        yield []
-        return
-    if types & ARRAY and (facts.max_items is None or facts.min_items <= facts.max_items):
-        needed = facts.prefix[: facts.min_items]
-        if facts.min_items > len(needed) and facts.items is not None:
-            needed = [*needed, facts.items]
-        yield [need for need in needed if not need.anything]
-    if types & OBJECT and all(spell(name) != NEVER for name in facts.required):
-        needs = [facts.properties.get(name, facts.additional) for name in facts.required]
-        yield [need for need in needs if need is not None and not need.anything]
-
-
-def _no_string(facts: Conjunction) -> bool:
-    low, high = facts.min_length, facts.max_length
-    if not facts.patterns:
-        return high is not None and low > high
-    return string_content(facts.patterns, low, high, rule=facts.patterns[0].pointer) == NEVER
+            return node.pointer, "its values would have to hold themselves without end"
+        return node.pointer, "no value satisfies what is said there"

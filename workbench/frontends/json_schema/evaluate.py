@@ -1,6 +1,9 @@
-"""Whether one value satisfies a schema: used to filter the values of ``enum`` and ``const``.
+"""Whether one value can satisfy a schema, going by its plainest keywords alone.
 
-Next file to read: ``combine.py``.
+For proofs that schemas exclude one another: "no" is certain, "yes" is not. ``nodes.py`` has the exact
+answer; it cannot be used while the formulas that it needs are being made.
+
+Next file to read: ``exclusive.py``.
 """
 
 from __future__ import annotations
@@ -8,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from workbench.automaton.finite import Recogniser
-from workbench.frontends.json_schema.location import Location, Pattern
+from workbench.frontends.json_schema.location import Location
 from workbench.frontends.json_schema.values import (
     ARRAY,
     NUMBER,
@@ -19,31 +21,27 @@ from workbench.frontends.json_schema.values import (
     decimal,
     type_bit,
 )
-from workbench.frontends.regex import search
 
 __all__ = ["Evaluator"]
 
 
 class Evaluator:
-    """Checks values against locations; patterns are prepared once."""
-
-    def __init__(self) -> None:
-        self._recognisers: dict[str, Recogniser] = {}
+    """Checks values against locations."""
 
     def valid(self, value: Any, location: Location) -> bool:
-        """Whether a value satisfies a schema, everything that it refers to included."""
+        """Whether a value may satisfy a schema, everything that it refers to included."""
         return (
             self.own(value, location)
             and all(self.valid(value, part) for part in location.same_instance if part is not None)
-            and all(self.choice(value, group) for group in location.choices)
+            and all(self.choice(value, group) for group in (*location.choices, *location.exclusive))
         )
 
     def choice(self, value: Any, group: Iterable[Location]) -> bool:
-        """Whether a value satisfies at least one of several schemas."""
+        """Whether a value may satisfy at least one of several schemas."""
         return any(self.valid(value, location) for location in group)
 
     def own(self, value: Any, location: Location) -> bool:
-        """Whether a value satisfies what the keywords of a schema say themselves."""
+        """Whether a value may satisfy what the keywords of a schema say themselves."""
         if location.never:
             return False
         kind = type_bit(value)
@@ -66,36 +64,29 @@ class Evaluator:
             return False
         if location.max_length is not None and len(value) > location.max_length:
             return False
-        return location.pattern is None or self._matches(location.pattern, value)
-
-    def _matches(self, pattern: Pattern, value: str) -> bool:
-        recogniser = self._recognisers.get(pattern.text)
-        if recogniser is None:
-            recogniser = Recogniser(search(pattern.branches))
-            self._recognisers[pattern.text] = recogniser
-        return recogniser.accepts(value)
+        return location.pattern is None or location.pattern.found_in(value)
 
     def _array(self, value: list[Any], location: Location) -> bool:
         if len(value) < location.min_items:
             return False
         if location.max_items is not None and len(value) > location.max_items:
             return False
-        for position, item in enumerate(value):
-            schema = (
-                location.prefix[position] if position < len(location.prefix) else location.items
-            )
-            if schema is not None and not self.valid(item, schema):
-                return False
-        return True
+        rule = location.cells
+        return rule is None or all(
+            self.choice(item, choices)
+            for position, item in enumerate(value)
+            if (choices := rule.choices(position)) is not None
+        )
 
     def _object(self, value: dict[str, Any], location: Location) -> bool:
         if any(name not in value for name in location.required):
             return False
-        for name, item in value.items():
-            schema = location.properties.get(name, location.additional)
-            if schema is not None and not self.valid(item, schema):
-                return False
-        return True
+        rule = location.members
+        return rule is None or all(
+            self.valid(item, schema)
+            for name, item in value.items()
+            for schema in rule.schemas_of(name)
+        )
 
 
 def _in_bounds(value: Any, location: Location) -> bool:

@@ -1,9 +1,9 @@
-"""Proofs that two schemas never hold for the same value: with them ``oneOf`` means ``anyOf``.
+"""Proofs that two schemas never hold for the same value: then ``oneOf`` needs no negation of the other.
 
 A proof looks at types, listed values, bounds, lengths, and at properties that both require. Finding none
-says nothing; the caller then refuses the constraint.
+says nothing; the negation is then written out.
 
-Next file to read: ``combine.py``.
+Next file to read: ``nodes.py``.
 """
 
 from __future__ import annotations
@@ -39,16 +39,18 @@ class _Facts:
 
     def with_choice(self, choice: Location) -> _Facts:
         """The first group decided."""
-        more = _facts([choice])
-        return _Facts((*self.own, *more.own), (*self.groups[1:], *more.groups))
+        return _with(_Facts(self.own, self.groups[1:]), choice)
 
     def required(self) -> set[str]:
         return {name for location in self.own for name in location.required}
 
     def member(self, name: str) -> list[Location]:
         """What must hold for the value of a property."""
-        found = [location.properties.get(name, location.additional) for location in self.own]
-        return [location for location in found if location is not None]
+        found: list[Location] = []
+        for location in self.own:
+            if location.members is not None:
+                found.extend(location.members.schemas_of(name))
+        return found
 
 
 class Exclusion:
@@ -56,19 +58,19 @@ class Exclusion:
 
     def __init__(self) -> None:
         self._evaluator = Evaluator()
+        self._known: dict[tuple[int, int, int, int], bool] = {}
         self._steps = 0
 
-    def proves(self, location: Location, group: _Group) -> bool:
-        """Whether no value that satisfies the rest of a schema satisfies two of its ``oneOf``."""
-        rest = _facts([location])
-        others = tuple(other for other in rest.groups if other is not group)
-        base = _Facts(rest.own, (group, *others))
-        facts = [base.with_choice(choice) for choice in group]
-        return all(
-            self._apart(facts[i], facts[j], 8)
-            for i in range(len(facts))
-            for j in range(i + 1, len(facts))
-        )
+    def apart(self, location: Location, group: _Group, left: int, right: int) -> bool:
+        """Whether no value satisfies two of a ``oneOf``, and what is beside it, at once."""
+        key = (location.index, group[0].index, min(left, right), max(left, right))
+        known = self._known.get(key)
+        if known is None:
+            rest = _facts(part for part in location.same_instance if part is not None)
+            base = _Facts((location, *rest.own), rest.groups)
+            sides = [_with(base, group[number]) for number in (left, right)]
+            known = self._known[key] = self._apart(sides[0], sides[1], 8)
+        return known
 
     def _apart(self, left: _Facts, right: _Facts, depth: int) -> bool:
         self._steps += 1
@@ -119,6 +121,11 @@ class Exclusion:
         return False
 
 
+def _with(facts: _Facts, choice: Location) -> _Facts:
+    more = _facts([choice])
+    return _Facts((*facts.own, *more.own), (*facts.groups, *more.groups))
+
+
 def _facts(locations: Iterable[Location]) -> _Facts:
     own: dict[int, Location] = {}
     groups: list[_Group] = []
@@ -128,7 +135,7 @@ def _facts(locations: Iterable[Location]) -> _Facts:
         if location.index in own:
             continue
         own[location.index] = location
-        groups.extend(location.choices)
+        groups.extend((*location.choices, *location.exclusive))
         stack.extend(part for part in location.same_instance if part is not None)
     return _Facts(tuple(own.values()), tuple(groups))
 

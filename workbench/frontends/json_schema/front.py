@@ -1,7 +1,9 @@
 """The front end for JSON Schema: options in, a grammar with its outcomes out.
 
-Reading order: ``values``, ``location``, ``document``, ``keywords``, ``evaluate``, ``combine``, ``emptiness``
-(what the schema says), ``spelling``, ``strings``, ``numbers``, ``layout``, ``emit`` (how it is written).
+Reading order: ``values``, ``location``, ``resources``, ``document``, ``keywords`` (reading the schema),
+``formula``, ``facts``, ``nodes``, ``exclusive``, ``unevaluated`` (what it says), ``patterns``, ``formats``,
+``strings``, ``intervals``, ``numbers``, ``multiples`` (scalars), ``weave``, ``shapes`` (objects and
+arrays), ``emptiness``, ``spelling``, ``coding``, ``layout``, ``emit`` (how it is written).
 
 >>> grammar = json_schema({"type": "object", "properties": {"n": {"type": "integer"}}})
 >>> grammar.kind, sorted(o.keyword for o in grammar.outcomes if o.status == "unsupported")
@@ -15,11 +17,12 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.errors import GrammarSyntaxError, GrammarTooComplex, UnsatisfiableGrammar
-from workbench.frontends.json_schema.combine import Nodes
 from workbench.frontends.json_schema.document import Document
 from workbench.frontends.json_schema.emit import Emitter
 from workbench.frontends.json_schema.emptiness import Emptiness
 from workbench.frontends.json_schema.layout import layout
+from workbench.frontends.json_schema.nodes import Nodes
+from workbench.frontends.json_schema.shapes import Shapes
 from workbench.frontends.json_schema.values import MAX_LEVELS, read_json
 from workbench.grammar.ir import Grammar, Outcome
 
@@ -34,14 +37,20 @@ def json_schema(
     separators: tuple[str, str] | None = None,
     property_order: str = "schema",
     on_unsupported: str = "raise",
+    draft: int | None = None,
+    formats: str = "assert",
+    registry: Any = None,
 ) -> Grammar:
     """Make a grammar of the JSON texts that a schema accepts.
 
     ``schema`` is a schema or its JSON text (with exact numbers). ``whitespace`` is ``"bounded"`` (runs
     of at most ``max_whitespace`` characters), ``"compact"`` (none) or ``"any"``; ``separators``, such as
     ``(", ", ": ")``, fixes what stands between values instead. Properties come in the order of the
-    schema, others after them. ``grammar.outcomes`` tells for each keyword whether it is enforced,
-    restricted, an annotation or unsupported.
+    schema, others after them. ``draft`` (4, 6, 7, 2019, 2020) stands for ``$schema``; formats that any
+    draft defines are asserted unless ``formats`` is ``"annotate"``; other documents come from
+    ``registry`` (of the ``referencing`` library, or a mapping from URIs), never from a network.
+    ``grammar.outcomes`` tells for each keyword whether it is enforced, restricted, an annotation or
+    unsupported.
 
     Raises ``GrammarSyntaxError`` (JSON pointer) for a malformed schema, ``UnsupportedConstraint`` for a
     keyword that cannot be enforced unless ``on_unsupported="report"``, ``GrammarTooComplex`` past a
@@ -51,19 +60,30 @@ def json_schema(
         raise ValueError(f"property_order must be 'schema', not {property_order!r}")
     if on_unsupported not in ("raise", "report"):
         raise ValueError(f"on_unsupported must be 'raise' or 'report', not {on_unsupported!r}")
+    if formats not in ("assert", "annotate"):
+        raise ValueError(f"formats must be 'assert' or 'annotate', not {formats!r}")
+    if draft not in (None, 4, 6, 7, 2019, 2020):
+        raise ValueError(f"draft must be 4, 6, 7, 2019 or 2020, not {draft!r}")
     style = layout(whitespace, max_whitespace, separators)
     parsed = read_json(schema) if isinstance(schema, str) else schema
     if not isinstance(parsed, dict | bool):
         raise GrammarSyntaxError("a schema must be an object or a boolean", pointer="#")
     try:
-        document = Document(parsed, report=on_unsupported == "report")
+        document = Document(
+            parsed,
+            report=on_unsupported == "report",
+            draft=draft,
+            registry=registry,
+            formats=formats == "assert",
+        )
         document.read()
-        nodes = Nodes(document.locations)
+        nodes = Nodes(document.of_value)
         root = nodes.of((document.root,))
-        emptiness = Emptiness(nodes)
+        shapes = Shapes(nodes)
+        emptiness = Emptiness(nodes, shapes)
         if emptiness.holds(root):
             raise UnsatisfiableGrammar(*emptiness.blame(root))
-        rules, start = Emitter(nodes, emptiness, style).rules(root)
+        rules, start = Emitter(nodes, shapes, emptiness, style).rules(root)
     except RecursionError:
         raise GrammarTooComplex("schema nesting levels", MAX_LEVELS) from None
     outcomes = document.outcomes

@@ -1,4 +1,4 @@
-"""Tables about keywords: the formats, when a keyword came, and which types it speaks of.
+"""Tables about keywords: when a keyword came, and which types it speaks of.
 
 Next file to read: ``keywords.py``.
 """
@@ -7,18 +7,7 @@ from __future__ import annotations
 
 from workbench.frontends.json_schema.values import ARRAY, NUMBER, OBJECT, STRING
 
-__all__ = ["FORMATS", "SINCE", "SPEAKS_OF"]
-
-#: Formats that any draft defines.
-FORMATS = frozenset(
-    name
-    for line in (
-        "color date date-time duration email host-name hostname idn-email idn-hostname",
-        "ip-address ipv4 ipv6 iri iri-reference json-pointer phone regex relative-json-pointer",
-        "style time uri uri-reference uri-template utc-millisec uuid",
-    )
-    for name in line.split()
-)
+__all__ = ["SINCE", "SPEAKS_OF"]
 
 #: Keywords that came with a later draft; before it they are annotations.
 SINCE = {
@@ -26,6 +15,8 @@ SINCE = {
     "contains": 6,
     "propertyNames": 6,
     "if": 7,
+    "then": 7,
+    "else": 7,
     "minContains": 2019,
     "maxContains": 2019,
     "unevaluatedItems": 2019,

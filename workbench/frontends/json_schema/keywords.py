@@ -2,30 +2,36 @@
 
 Keywords that are not in the tables are annotations, as the specification says.
 
-Next file to read: ``combine.py``.
+Next file to read: ``facts.py``.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 from workbench.errors import GrammarSyntaxError
 from workbench.frontends.json_schema.document import Document, escape
-from workbench.frontends.json_schema.keyword_tables import FORMATS, SINCE, SPEAKS_OF
-from workbench.frontends.json_schema.location import Location, Pattern, tighter_high, tighter_low
+from workbench.frontends.json_schema.formats import FORMATS, LEFT_OUT, UNCLEAR
+from workbench.frontends.json_schema.keyword_tables import SINCE, SPEAKS_OF
+from workbench.frontends.json_schema.location import (
+    CellRule,
+    Condition,
+    Location,
+    MemberRule,
+    tighter_high,
+    tighter_low,
+)
 from workbench.frontends.json_schema.numbers import Bound
+from workbench.frontends.json_schema.patterns import Pattern, check_pattern
 from workbench.frontends.json_schema.values import (
     ALL_TYPES,
-    FRACTIONAL,
     NUMBER,
     TYPE_BITS,
     canonical,
     decimal,
     is_number,
 )
-from workbench.frontends.regex import parse_regex
 from workbench.grammar.ir import Outcome
 
 __all__ = ["read_keywords"]
@@ -46,7 +52,9 @@ class _Reader:
         return GrammarSyntaxError(f"{keyword} {message}", pointer=self.pointer(keyword), hint=hint)
 
     def note(self, keyword: str, status: Any, detail: str = "") -> None:
-        self.document.outcomes.append(Outcome(self.pointer(keyword), keyword, status, detail))
+        if not self.document.silent:
+            pointer = f"{self.location.pointer}/{escape(keyword)}"
+            self.document.outcomes.append(Outcome(pointer, keyword, status, detail))
 
     def enforced(self, keyword: str) -> None:
         self.note(keyword, "enforced")
@@ -90,7 +98,8 @@ def read_keywords(document: Document, location: Location) -> None:
         location.never = location.constrains = not schema
         return
     reader = _Reader(document, location)
-    if "$ref" in schema and document.draft <= 7:
+    draft = location.resource.draft
+    if "$ref" in schema and draft <= 7:
         _reference(reader, "$ref", schema["$ref"])
         for keyword in schema:
             if keyword != "$ref":
@@ -110,8 +119,8 @@ def read_keywords(document: Document, location: Location) -> None:
         handler = _HANDLERS.get(keyword)
         if handler is None:
             reader.note(keyword, "annotation")
-        elif document.declared and SINCE.get(keyword, 0) > document.draft:
-            reader.note(keyword, "annotation", f"not a keyword of draft {document.draft}")
+        elif document.declared and SINCE.get(keyword, 0) > draft:
+            reader.note(keyword, "annotation", f"not a keyword of draft {draft}")
         else:
             handler(reader, keyword, value)
     if not placed:
@@ -170,9 +179,9 @@ def _values(reader: _Reader, keyword: str, values: list[Any]) -> None:
 def _reference(reader: _Reader, keyword: str, value: Any) -> None:
     if not isinstance(value, str):
         raise reader.wrong(keyword, "must be a string")
-    target = reader.document.resolve(reader.location, value)
+    target = reader.document.resolve(reader.location, keyword, value)
     if target is None:
-        reader.unsupported(keyword, f"{value!r} lies in another document")
+        reader.unsupported(keyword, f"{value!r} lies in a document that is not in the registry")
         return
     reader.location.same_instance.append(target)
     reader.enforced(keyword)
@@ -192,17 +201,14 @@ def _one_of(reader: _Reader, keyword: str, value: Any) -> None:
     if isinstance(value, list | tuple) and len(value) == 1:
         _all_of(reader, keyword, value)
         return
-    group = reader.schemas(keyword, value)
-    reader.location.choices.append(group)
-    mark = len(reader.document.outcomes)
-    reader.document.exclusive.append((mark, reader.location, group))
+    reader.location.exclusive.append(reader.schemas(keyword, value))
     reader.enforced(keyword)
 
 
 def _bound(reader: _Reader, keyword: str, value: Any) -> None:
     if keyword.startswith("exclusive") and isinstance(value, bool):
         # Draft 4 form: a flag beside minimum or maximum, which reads it.
-        if reader.document.declared and reader.document.draft > 4:
+        if reader.document.declared and reader.location.resource.draft > 4:
             raise reader.wrong(keyword, "must be a number")
         reader.note(keyword, "enforced")
         return
@@ -234,59 +240,67 @@ def _length(reader: _Reader, keyword: str, value: Any) -> None:
 def _pattern(reader: _Reader, keyword: str, value: Any) -> None:
     if not isinstance(value, str):
         raise reader.wrong(keyword, "must be a string")
-    pointer = reader.pointer(keyword)
-    try:
-        branches = parse_regex(value, pointer=pointer)
-    except GrammarSyntaxError as error:
-        if not _well_formed(value):
-            raise
-        reader.unsupported(keyword, f"the pattern is not supported: {error.message}")
-        return
-    reader.location.pattern = Pattern(value, branches, pointer)
-    reader.constrained(keyword)
+    pattern = _checked(reader, keyword, value, reader.pointer(keyword))
+    if pattern is not None:
+        reader.location.pattern = pattern
+        reader.constrained(keyword)
 
 
-def _well_formed(pattern: str) -> bool:
-    """Tell whether a refused pattern is a regular expression of a kind that is not supported."""
-    try:
-        re.compile(
-            re.sub(r"\\[cpP]", r"\\w", pattern).replace("(?<", "(?P<").replace("(?P<=", "(?<=")
-        )
-    except (re.error, RecursionError, OverflowError):
-        return False
-    return True
+def _checked(reader: _Reader, keyword: str, text: str, pointer: str) -> Pattern | None:
+    """A pattern that can be enforced; ``None`` when the keyword has been listed as unsupported."""
+    reason = check_pattern(text, pointer)
+    if reason is not None:
+        reader.unsupported(keyword, f"the pattern {text!r:.60} is not supported: {reason}")
+        return None
+    return Pattern(text, pointer)
 
 
 def _format(reader: _Reader, keyword: str, value: Any) -> None:
     if not isinstance(value, str):
         raise reader.wrong(keyword, "must be a string")
-    if value in FORMATS:
-        reader.unsupported(keyword, f"the format {value!r} is not enforced")
+    if not reader.document.assert_formats:
+        reader.note(keyword, "annotation", "formats are not asserted")
+    elif value in FORMATS:
+        reader.location.format = value
+        reader.location.constrains = True
+        if value in LEFT_OUT:
+            reader.note(keyword, "restricted", f"left out: {LEFT_OUT[value]}")
+        else:
+            reader.note(keyword, "enforced")
+    elif value in UNCLEAR:
+        reader.note(keyword, "annotation", "draft 3 does not say what belongs to it")
     else:
         reader.note(keyword, "annotation", "not a format that any draft defines")
 
 
 def _items(reader: _Reader, keyword: str, value: Any) -> None:
     document, location = reader.document, reader.location
+    prefix: tuple[Location, ...] = ()
+    if location.cells is not None:
+        prefix = tuple(part for part in location.cells.prefix if part is not None)
     if isinstance(value, list | tuple):
-        if document.declared and document.draft >= 2020:
+        if document.declared and location.resource.draft >= 2020:
             raise reader.wrong(
                 keyword, "must be a schema", hint="an array of schemas is prefixItems"
             )
-        location.prefix = tuple(
+        prefix = tuple(
             document.child(location, keyword, item, str(position))
             for position, item in enumerate(value)
         )
+        rest = None
         if "additionalItems" in reader.schema:
-            rest = reader.schema["additionalItems"]
-            location.items = document.child(location, "additionalItems", rest)
+            schema = reader.schema["additionalItems"]
+            rest = document.child(location, "additionalItems", schema)
     else:
-        location.items = document.child(location, keyword, value)
+        rest = document.child(location, keyword, value)
+    location.cells = CellRule(prefix, rest)
     reader.constrained(keyword)
 
 
 def _prefix_items(reader: _Reader, keyword: str, value: Any) -> None:
-    reader.location.prefix = reader.schemas(keyword, value)
+    location = reader.location
+    rest = None if location.cells is None else location.cells.rest
+    location.cells = CellRule(reader.schemas(keyword, value), rest)
     reader.constrained(keyword)
 
 
@@ -308,21 +322,48 @@ def _item_count(reader: _Reader, keyword: str, value: Any) -> None:
 def _properties(reader: _Reader, keyword: str, value: Any) -> None:
     if not isinstance(value, dict):
         raise reader.wrong(keyword, "must be an object")
+    names = _members(reader).names
     for name, schema in value.items():
         if not isinstance(name, str):
             raise reader.wrong(keyword, f"has a key that is not a string: {name!r:.60}")
-        reader.location.properties[name] = reader.document.child(
-            reader.location, keyword, schema, escape(name)
-        )
-    reader.location.constrains = True
+        names[name] = reader.document.child(reader.location, keyword, schema, escape(name))
     detail = "keys in the order of the schema, others after them; names in their usual spelling"
     if reader.schema.get("additionalProperties") is not False:
         detail += "; a name that is not listed may occur twice"
     reader.note(keyword, "restricted", detail)
 
 
+def _members(reader: _Reader) -> MemberRule:
+    """The rule for the members of an object, which several keywords make together."""
+    location = reader.location
+    if location.members is None:
+        location.members = MemberRule({})
+    location.constrains = True
+    return location.members
+
+
+def _pattern_properties(reader: _Reader, keyword: str, value: Any) -> None:
+    if not isinstance(value, dict):
+        raise reader.wrong(keyword, "must be an object")
+    rule = _members(reader)
+    for text, schema in value.items():
+        if not isinstance(text, str):
+            raise reader.wrong(keyword, f"has a key that is not a string: {text!r:.60}")
+        pattern = _checked(reader, keyword, text, f"{reader.pointer(keyword)}/{escape(text)}")
+        if pattern is None:
+            return
+        part = reader.document.child(reader.location, keyword, schema, escape(text))
+        rule.patterns = (*rule.patterns, (pattern, part))
+    reader.constrained(keyword)
+
+
 def _additional_properties(reader: _Reader, keyword: str, value: Any) -> None:
-    reader.location.additional = reader.document.child(reader.location, keyword, value)
+    _members(reader).rest = reader.document.child(reader.location, keyword, value)
+    reader.constrained(keyword)
+
+
+def _property_names(reader: _Reader, keyword: str, value: Any) -> None:
+    reader.location.names = reader.document.child(reader.location, keyword, value)
     reader.constrained(keyword)
 
 
@@ -334,80 +375,120 @@ def _required(reader: _Reader, keyword: str, value: Any) -> None:
 
 
 def _property_count(reader: _Reader, keyword: str, value: Any) -> None:
-    count = reader.count(keyword, value)
-    schema = reader.schema
-    required, properties = schema.get("required"), schema.get("properties")
     if keyword == "minProperties":
-        met = count == 0 or (isinstance(required, list) and len(set(map(str, required))) >= count)
+        reader.location.min_properties = reader.count(keyword, value)
     else:
-        closed = schema.get("additionalProperties") is False and not schema.get("patternProperties")
-        named = properties if isinstance(properties, dict) else {}
-        met = closed and count >= len(named)
-    if met:
-        reader.enforced(keyword)
-    else:
-        reader.unsupported(keyword, f"{keyword} is not enforced")
+        reader.location.max_properties = reader.count(keyword, value)
+    reader.constrained(keyword)
 
 
-def _flag(reader: _Reader, keyword: str, value: Any) -> None:
+def _unique(reader: _Reader, keyword: str, value: Any) -> None:
     if not isinstance(value, bool):
         raise reader.wrong(keyword, "must be a boolean")
     few = reader.location.max_items
     few = few if few is not None else reader.schema.get("maxItems")
-    if not value or (is_number(few) and few is not None and few <= 1):
-        reader.enforced(keyword)
-    else:
-        reader.unsupported(keyword, f"{keyword} is not enforced")
+    if value and not (is_number(few) and few is not None and few <= 1):
+        reader.location.unique = True
+        reader.document.unique.append((reader.location, len(reader.document.outcomes)))
+        reader.location.constrains = True
+    reader.enforced(keyword)
 
 
 def _multiple_of(reader: _Reader, keyword: str, value: Any) -> None:
     if not is_number(value) or value <= 0:
         raise reader.wrong(keyword, "must be a number above zero")
+    reader.location.multiple_of = decimal(value).normalize()
+    reader.location.constrains = True
     if decimal(value) == 1:
-        # A multiple of one is an integer; other types are not spoken of.
-        reader.location.types &= ~FRACTIONAL
-        reader.constrained(keyword)
+        reader.note(keyword, "enforced")
     else:
-        reader.unsupported(keyword, f"{keyword} is not enforced")
+        reader.note(keyword, "restricted", "numbers in plain notation, without exponents")
 
 
-def _schema_map(reader: _Reader, keyword: str, value: Any) -> None:
-    """Keywords that hold something for each of several names; without names they say nothing."""
+def _contains(reader: _Reader, keyword: str, value: Any) -> None:
+    location, schema = reader.location, reader.schema
+    location.contains = reader.document.child(location, keyword, value)
+    if not reader.document.declared or location.resource.draft >= 2019:
+        if "minContains" in schema:
+            location.min_contains = reader.count("minContains", schema["minContains"])
+        if "maxContains" in schema:
+            location.max_contains = reader.count("maxContains", schema["maxContains"])
+    reader.constrained(keyword)
+
+
+def _contains_count(reader: _Reader, keyword: str, value: Any) -> None:
+    reader.count(keyword, value)
+    if "contains" in reader.schema:
+        reader.enforced(keyword)
+    else:
+        reader.note(keyword, "annotation", "without contains it has no effect")
+
+
+def _unevaluated(reader: _Reader, keyword: str, value: Any) -> None:
+    part = reader.document.child(reader.location, keyword, value)
+    if keyword == "unevaluatedItems":
+        reader.location.unevaluated_cells = part
+    else:
+        reader.location.unevaluated_members = part
+    reader.constrained(keyword)
+
+
+def _dependencies(reader: _Reader, keyword: str, value: Any) -> None:
+    """``dependencies`` and both keywords that it was split into."""
     if not isinstance(value, dict):
         raise reader.wrong(keyword, "must be an object")
-    if value:
-        reader.unsupported(keyword, f"{keyword} is not enforced")
-    else:
-        reader.enforced(keyword)
+    location = reader.location
+    for name, part in value.items():
+        if not isinstance(name, str):
+            raise reader.wrong(keyword, f"has a key that is not a string: {name!r:.60}")
+        names = [part] if isinstance(part, str) and keyword == "dependencies" else part
+        if isinstance(names, list | tuple) and keyword != "dependentSchemas":
+            if not all(isinstance(one, str) for one in names):
+                raise reader.wrong(keyword, f"must have arrays of strings, also for {name!r:.60}")
+            known = location.dependent_names.get(name, ())
+            location.dependent_names[name] = tuple(dict.fromkeys((*known, *names)))
+        elif keyword == "dependentRequired":
+            raise reader.wrong(keyword, f"must have arrays of strings, also for {name!r:.60}")
+        else:
+            schema = reader.document.child(location, keyword, part, escape(name))
+            if name in location.dependent_schemas:
+                raise reader.wrong(keyword, f"says something about {name!r:.60} a second time")
+            location.dependent_schemas[name] = schema
+    reader.constrained(keyword)
 
 
-def _one_schema(reader: _Reader, keyword: str, value: Any) -> None:
-    """Keywords with one schema that are not enforced; ``true`` and ``{}`` say nothing for most."""
-    if not isinstance(value, dict | bool):
-        raise reader.wrong(keyword, "must be a schema")
-    trivial = value is True or value == {}
-    if trivial and keyword not in ("not", "contains"):
-        reader.enforced(keyword)
-    else:
-        reader.unsupported(keyword, f"{keyword} is not enforced")
+def _not(reader: _Reader, keyword: str, value: Any) -> None:
+    reader.location.excluded.append(reader.document.child(reader.location, keyword, value))
+    reader.enforced(keyword)
 
 
 def _if(reader: _Reader, keyword: str, value: Any) -> None:
-    if not isinstance(value, dict | bool):
-        raise reader.wrong(keyword, "must be a schema")
-    if "then" not in reader.schema and "else" not in reader.schema:
+    schema, document, location = reader.schema, reader.document, reader.location
+    test = document.child(location, keyword, value)
+    parts = [
+        document.child(location, key, schema[key]) if key in schema else None
+        for key in ("then", "else")
+    ]
+    location.condition = Condition(test, *parts)
+    if parts == [None, None]:
         reader.note(keyword, "annotation", "without then or else it has no effect")
     else:
-        reader.unsupported(keyword, "if, then and else are not enforced")
+        reader.enforced(keyword)
+
+
+def _branch(reader: _Reader, keyword: str, value: Any) -> None:
+    """``then`` and ``else`` are read with ``if``."""
+    if "if" in reader.schema:
+        reader.enforced(keyword)
+    else:
+        reader.note(keyword, "annotation", "without if it has no effect")
 
 
 def _dynamic_reference(reader: _Reader, keyword: str, value: Any) -> None:
-    if not isinstance(value, str):
-        raise reader.wrong(keyword, "must be a string")
-    if keyword == "$recursiveRef" and reader.document.draft != 2019:
+    if keyword == "$recursiveRef" and reader.location.resource.draft != 2019:
         reader.note(keyword, "annotation", "not a keyword of this draft")
     else:
-        reader.unsupported(keyword, f"{keyword} is not followed")
+        _reference(reader, keyword, value)
 
 
 _HANDLERS: dict[str, Callable[[_Reader, str, Any], None]] = {
@@ -432,22 +513,26 @@ _HANDLERS: dict[str, Callable[[_Reader, str, Any], None]] = {
     "additionalItems": _additional_items,
     "minItems": _item_count,
     "maxItems": _item_count,
-    "uniqueItems": _flag,
-    "contains": _one_schema,
-    "unevaluatedItems": _one_schema,
+    "uniqueItems": _unique,
+    "contains": _contains,
+    "minContains": _contains_count,
+    "maxContains": _contains_count,
+    "unevaluatedItems": _unevaluated,
     "properties": _properties,
     "additionalProperties": _additional_properties,
     "required": _required,
     "minProperties": _property_count,
     "maxProperties": _property_count,
-    "patternProperties": _schema_map,
-    "propertyNames": _one_schema,
-    "dependencies": _schema_map,
-    "dependentRequired": _schema_map,
-    "dependentSchemas": _schema_map,
-    "unevaluatedProperties": _one_schema,
-    "not": _one_schema,
+    "patternProperties": _pattern_properties,
+    "propertyNames": _property_names,
+    "dependencies": _dependencies,
+    "dependentRequired": _dependencies,
+    "dependentSchemas": _dependencies,
+    "unevaluatedProperties": _unevaluated,
+    "not": _not,
     "if": _if,
+    "then": _branch,
+    "else": _branch,
     "$dynamicRef": _dynamic_reference,
     "$recursiveRef": _dynamic_reference,
 }

@@ -131,16 +131,24 @@ class Layout:
         """A name, the colon, a value."""
         return Member(in_row(name, self.colon, value, self.space, origin=origin), required)
 
-    def object(self, members: list[Member], other: Expr | None, origin: Origin | None) -> Expr:
+    def object(
+        self,
+        members: list[Member],
+        other: Expr | None,
+        origin: Origin | None,
+        least: int = 0,
+        most: int | None = None,
+    ) -> Expr:
         """An object: the members in order, optional ones may be missing, then others in any number.
 
-        Its size is linear in the number of members: state ``i`` waits for member ``i`` or a later one,
+        ``least`` and ``most`` bound the number of others where no member is listed. The
+        size is linear in the number of members: state ``i`` waits for member ``i`` or a later one,
         state ``count + i`` has written a member and is before member ``i``.
         """
         opened = in_row(Literal(b"{"), self.space)
         close = Literal(b"}")
         if not members:
-            return in_row(opened, self._list(other, 0, None), close, origin=origin)
+            return in_row(opened, self._list(other, least, most), close, origin=origin)
         if all(member.required for member in members):
             items = [opened, members[0].expr]
             for member in members[1:]:
@@ -167,6 +175,66 @@ class Layout:
             edges.append((2 * count, self.comma, count))
         edges.append((2 * count, close, end))
         return Graph(first + 1, start, (end,), tuple(edges), origin=origin)
+
+    def woven(
+        self,
+        brackets: tuple[bytes, bytes],
+        n_states: int,
+        members: list[tuple[int, Expr, int]],
+        skips: list[tuple[int, int]],
+        finals: list[int],
+        origin: Origin | None,
+    ) -> Expr:
+        """An object or array by a graph: members lead from state to state, skips need none.
+
+        State ``2i`` waits for a member in state ``i`` of the graph, ``2i + 1`` has just had one.
+        """
+        end, start, first = 2 * n_states, 2 * n_states + 1, 2 * n_states + 2
+        edges = [(start, in_row(Literal(brackets[0]), self.space), first), (first, EMPTY, 0)]
+        close = Literal(brackets[1])
+        edges += [(2 * source, label, 2 * target + 1) for source, label, target in members]
+        edges += [(2 * source, EMPTY, 2 * target) for source, target in skips]
+        edges += [(2 * state + 1, self.comma, 2 * state) for state in range(n_states)]
+        edges += [(2 * state + 1, close, end) for state in finals]
+        if 0 in finals:
+            edges.append((first, close, end))
+        return trimmed(2 * n_states + 3, start, end, edges, origin)
+
+
+def trimmed(
+    n_states: int,
+    start: int,
+    end: int,
+    edges: list[tuple[int, Expr, int]],
+    origin: Origin | None = None,
+) -> Expr:
+    """A graph without the states that are not reached or reach no end; ``NEVER`` when nothing is left."""
+    forward: list[list[int]] = [[] for _ in range(n_states)]
+    backward: list[list[int]] = [[] for _ in range(n_states)]
+    for source, _, target in edges:
+        forward[source].append(target)
+        backward[target].append(source)
+    useful = _reached(start, forward) & _reached(end, backward)
+    if start not in useful:
+        return NEVER
+    names = {state: index for index, state in enumerate(sorted(useful))}
+    kept = tuple(
+        (names[source], label, names[target])
+        for source, label, target in edges
+        if source in useful and target in useful
+    )
+    return Graph(len(names), names[start], (names[end],), kept, origin=origin)
+
+
+def _reached(first: int, targets: list[list[int]]) -> set[int]:
+    seen = {first}
+    stack = [first]
+    while stack:
+        for target in targets[stack.pop()]:
+            if target not in seen:
+                seen.add(target)
+                stack.append(target)
+    return seen
 
 
 _UNBOUNDED = Repeat(_SPACE, 0, None)

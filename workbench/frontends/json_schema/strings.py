@@ -1,16 +1,18 @@
-"""String languages over characters: patterns and lengths together, and names other than some names.
+"""String languages over characters: what a formula about strings allows.
 
 Everything here is about scalar values; ``spelled`` applies the JSON spelling of each character last.
 
-Next file to read: ``emit.py``.
+Next file to read: ``numbers.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from functools import lru_cache, reduce
 
 from workbench.automaton.finite import (
+    Dfa,
+    complement,
     determinise,
     intersect,
     length_range,
@@ -18,48 +20,125 @@ from workbench.automaton.finite import (
     to_graph,
     with_length,
 )
+from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.coding import coded
-from workbench.frontends.json_schema.location import Pattern
+from workbench.frontends.json_schema.formats import format_automaton, format_expression
+from workbench.frontends.json_schema.formula import TRUE, And, Fact, Formula, Or
+from workbench.frontends.json_schema.patterns import pattern_automaton, pattern_expression
 from workbench.frontends.json_schema.spelling import ANY, Ranges
-from workbench.frontends.regex import parse_regex, search
-from workbench.grammar.ir import NEVER, Alt, CharSet, Expr, Graph, Repeat, Seq
+from workbench.grammar.ir import NEVER, Alt, CharSet, Expr, Graph, Repeat, Seq, literal
 
-__all__ = ["spelled", "string_content"]
+__all__ = ["automaton", "spelled", "string_content"]
 
 _ANYTHING = CharSet(ANY)
 
+#: What an automaton is made for: facts, by what they compare as.
+_Regular = tuple[Fact, ...]
 
-def string_content(
-    patterns: Sequence[Pattern], low: int, high: int | None, rule: str | None = None
-) -> Expr:
-    """The texts that hold a match of every pattern and have ``low`` to ``high`` characters.
 
-    Leaves are ``CharSet``. Raises ``GrammarTooComplex``, naming ``rule``, when the combination of
-    patterns and lengths needs too large an automaton.
+def string_content(formula: Formula, rule: str | None = None) -> Expr:
+    """The texts that a formula about strings allows; ``NEVER`` when there are none.
+
+    Leaves are ``CharSet``. Raises ``GrammarTooComplex``, naming ``rule``, when it needs too large an
+    automaton.
     """
+    if isinstance(formula, Or):
+        kept = [text for one in formula.parts if (text := string_content(one, rule)) != NEVER]
+        return kept[0] if len(kept) == 1 else Alt(tuple(kept))
+    parts = formula.parts if isinstance(formula, And) else () if formula is TRUE else (formula,)
+    low, high = 0, None
+    regular: list[Fact] = []
+    deeper: list[Formula] = []
+    for part in parts:
+        if isinstance(part, f.AtLeast):
+            low = max(low, part.count)
+        elif isinstance(part, f.AtMost):
+            high = part.count if high is None else min(high, part.count)
+        elif isinstance(part, Fact):
+            regular.append(part)
+        else:
+            deeper.append(part)
     if high is not None and low > high:
         return NEVER
-    if not patterns:
+    if deeper:
+        dfa = reduce(_both, [automaton(part, rule) for part in deeper])
+        if regular:
+            dfa = _both(dfa, _joined(tuple(regular)))
+        dfa = with_length(dfa, low, high, rule=rule) if low or high is not None else dfa
+        return NEVER if dfa.is_empty else to_graph(dfa, CharSet)
+    if not regular:
         return Repeat(_ANYTHING, low, high)
-    return _content(tuple(sorted({pattern.text for pattern in patterns})), low, high, rule)
+    return _content(tuple(regular), low, high, rule)
 
 
-@lru_cache(maxsize=1024)
-def _content(patterns: tuple[str, ...], low: int, high: int | None, rule: str | None) -> Expr:
-    exprs = [search(parse_regex(pattern)) for pattern in patterns]
-    if len(exprs) == 1:
-        branches = exprs[0].items if isinstance(exprs[0], Alt) else (exprs[0],)
-        limited = [_limited(branch, low, high, rule) for branch in branches]
-        kept = [branch for branch in limited if branch != NEVER]
-        if not kept:
-            return NEVER
-        return kept[0] if len(kept) == 1 else Alt(tuple(kept))
-    dfa = determinise(exprs[0], rule=rule)
-    for expr in exprs[1:]:
-        dfa = minimise(intersect(dfa, determinise(expr, rule=rule), rule=rule))
+@lru_cache(maxsize=2048)
+def _content(regular: _Regular, low: int, high: int | None, rule: str | None) -> Expr:
+    if len(regular) == 1:
+        expr = _expression(regular[0])
+        if expr is not None:
+            branches = expr.items if isinstance(expr, Alt) else (expr,)
+            limited = [_limited(branch, low, high, rule) for branch in branches]
+            kept = [branch for branch in limited if branch != NEVER]
+            if not kept:
+                return NEVER
+            return kept[0] if len(kept) == 1 else Alt(tuple(kept))
+    dfa = _joined(regular)
     if low or high is not None:
         dfa = with_length(dfa, low, high, rule=rule)
     return NEVER if dfa.is_empty else to_graph(dfa, CharSet)
+
+
+def _expression(fact: Fact) -> Expr | None:
+    """A fact as an expression, where that is how it is given."""
+    if isinstance(fact, f.Matches) and fact.positive:
+        return pattern_expression(fact.pattern.text)
+    if isinstance(fact, f.Format) and fact.positive:
+        return format_expression(fact.name)
+    return None
+
+
+def automaton(formula: Formula, rule: str | None = None) -> Dfa:
+    """The automaton of the texts that a formula about strings allows."""
+    if isinstance(formula, And):
+        return reduce(_both, [automaton(part, rule) for part in formula.parts])
+    if isinstance(formula, Or):
+        graphs = tuple(to_graph(automaton(part, rule), CharSet) for part in formula.parts)
+        return minimise(determinise(Alt(graphs), rule=rule))
+    if isinstance(formula, Fact):
+        return _fact_automaton(formula)
+    return determinise(Repeat(_ANYTHING, 0, None) if formula is TRUE else NEVER)
+
+
+@lru_cache(maxsize=1024)
+def _joined(facts: _Regular) -> Dfa:
+    return reduce(_both, [_fact_automaton(fact) for fact in facts])
+
+
+def _both(left: Dfa, right: Dfa) -> Dfa:
+    return minimise(intersect(left, right))
+
+
+@lru_cache(maxsize=2048)
+def _fact_automaton(fact: Fact) -> Dfa:
+    match fact:
+        case f.Matches(pattern=pattern, positive=positive):
+            return pattern_automaton(pattern.text, positive)
+        case f.Format(name=name, positive=positive):
+            dfa = format_automaton(name)
+            return dfa if positive else complement(dfa)
+        case f.AtLeast(count=count):
+            return determinise(Repeat(_ANYTHING, count, None))
+        case f.AtMost(count=count):
+            return determinise(Repeat(_ANYTHING, 0, count) if count >= 0 else NEVER)
+        case f.Among(positive=positive, values=values):
+            texts = [text for text in values if isinstance(text, str) and _is_text(text)]
+            dfa = minimise(determinise(Alt(tuple(map(literal, texts)))))
+            return dfa if positive else complement(dfa)
+    raise TypeError(f"{fact!r} is not about strings")
+
+
+def _is_text(text: str) -> bool:
+    return not any(0xD800 <= ord(char) <= 0xDFFF for char in text)
 
 
 def _limited(expr: Expr, low: int, high: int | None, rule: str | None) -> Expr:

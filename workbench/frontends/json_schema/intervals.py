@@ -1,0 +1,136 @@
+"""Sets of numbers that a formula about numbers allows, and how they are written.
+
+A formula becomes a union of boxes: an interval, numbers whose multiples are meant, and numbers whose
+multiples are not.
+
+Next file to read: ``weave.py``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal, localcontext
+from functools import lru_cache
+from math import gcd
+
+from workbench.errors import GrammarTooComplex
+from workbench.frontends.json_schema import facts as f
+from workbench.frontends.json_schema.formula import TRUE, And, Fact, Formula, Or
+from workbench.frontends.json_schema.location import tighter_high, tighter_low
+from workbench.frontends.json_schema.multiples import number_of
+from workbench.frontends.json_schema.numbers import Bound, number, number_between
+from workbench.frontends.json_schema.values import decimal, is_number
+from workbench.grammar.ir import NEVER, Alt, Expr
+
+__all__ = ["MAX_BOXES", "numbers_in"]
+
+#: Most boxes that one formula may need.
+MAX_BOXES = 500
+
+_ONE = Decimal(1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    low: Bound | None = None
+    high: Bound | None = None
+    multiples: frozenset[Decimal] = frozenset()
+    others: frozenset[Decimal] = frozenset()
+
+    def __and__(self, other: _Box) -> _Box:
+        return _Box(
+            tighter_low(self.low, other.low),
+            tighter_high(self.high, other.high),
+            self.multiples | other.multiples,
+            self.others | other.others,
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        if self.others & self.multiples:
+            return True
+        if self.low is None or self.high is None:
+            return False
+        low, high = self.low, self.high
+        return low.value > high.value or (
+            low.value == high.value and not (low.inclusive and high.inclusive)
+        )
+
+
+def numbers_in(formula: Formula) -> Expr:
+    """The numbers that a formula allows; ``NEVER`` when there are none.
+
+    Raises ``GrammarTooComplex`` past a budget.
+    """
+    if formula is TRUE:
+        return number()
+    found = [part for box in _boxes(formula) if (part := _written(box)) != NEVER]
+    if not found:
+        return NEVER
+    return found[0] if len(found) == 1 else Alt(tuple(found))
+
+
+def _boxes(formula: Formula) -> list[_Box]:
+    if isinstance(formula, Or):
+        found = [box for part in formula.parts for box in _boxes(part)]
+    elif isinstance(formula, And):
+        found = [_Box()]
+        for part in sorted(formula.parts, key=lambda part: isinstance(part, Or)):
+            more = _boxes(part)
+            found = [both for box in found for one in more if not (both := box & one).is_empty]
+            _check(found)
+    elif isinstance(formula, Fact):
+        found = _fact_boxes(formula)
+    else:
+        found = [_Box()] if formula is TRUE else []
+    found = list(dict.fromkeys(found))
+    _check(found)
+    return found
+
+
+def _check(boxes: list[_Box]) -> None:
+    if len(boxes) > MAX_BOXES:
+        raise GrammarTooComplex("intervals of numbers", MAX_BOXES)
+
+
+def _fact_boxes(fact: Fact) -> list[_Box]:
+    match fact:
+        case f.Low(bound=bound):
+            return [_Box(low=bound)]
+        case f.High(bound=bound):
+            return [_Box(high=bound)]
+        case f.Multiple(of=of, positive=True):
+            return [_Box(multiples=frozenset((of,)))]
+        case f.Multiple(of=of):
+            return [_Box(others=frozenset((of,)))]
+        case f.Among(positive=positive, values=values):
+            points = sorted(decimal(value) for value in values if is_number(value))
+            if positive:
+                return [_Box(Bound(point, True), Bound(point, True)) for point in points]
+            ends: list[Bound | None] = [None]
+            ends += [Bound(point, False) for point in points]
+            return [_Box(low, high) for low, high in zip(ends, [*ends[1:], None], strict=True)]
+    raise TypeError(f"{fact!r} is not about numbers")
+
+
+@lru_cache(maxsize=2048)
+def _written(box: _Box) -> Expr:
+    multiples = box.multiples
+    if len(multiples) > 1:
+        box = replace(box, multiples=frozenset((_common(multiples),)))
+        multiples = box.multiples
+    if not box.others and multiples <= {_ONE}:
+        return number_between(box.low, box.high, bool(multiples))
+    return number_of(box.low, box.high, next(iter(multiples), None), tuple(sorted(box.others)))
+
+
+def _common(values: frozenset[Decimal]) -> Decimal:
+    """The least common multiple of decimals."""
+    fractions = [value.as_integer_ratio() for value in values]
+    top, bottom = fractions[0]
+    for over, under in fractions[1:]:
+        whole = bottom * under // gcd(bottom, under)
+        left, right = top * (whole // bottom), over * (whole // under)
+        top, bottom = left * right // gcd(left, right), whole
+    with localcontext(prec=2_000):
+        return Decimal(top) / Decimal(bottom)

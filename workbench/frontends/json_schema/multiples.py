@@ -1,0 +1,140 @@
+"""Multiples of a number, within bounds: plain notation, read digit by digit with the remainder so far.
+
+``m`` is written as ``p / 10^k``. A number is a multiple of it when its digits without the point, brought
+to ``k`` decimals, are divisible by ``p``, and nothing but zeros comes after those decimals.
+
+Next file to read: ``intervals.py``.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import lru_cache, reduce
+
+from workbench.automaton.finite import Dfa, complement, determinise, intersect, minimise, to_graph
+from workbench.errors import GrammarTooComplex
+from workbench.frontends.json_schema.numbers import Bound, number_between
+from workbench.frontends.json_schema.spelling import Ranges
+from workbench.grammar.ir import (
+    NEVER,
+    Alt,
+    ByteSet,
+    CharSet,
+    Expr,
+    Graph,
+    Literal,
+    Repeat,
+    Seq,
+    literal,
+)
+
+__all__ = ["MAX_REMAINDERS", "number_of"]
+
+#: Most remainders that one ``multipleOf`` may tell apart.
+MAX_REMAINDERS = 20_000
+
+_DIGIT = CharSet(((48, 57),))
+_DIGITS = Repeat(_DIGIT, 1, None)
+_PLAIN = Seq(
+    (
+        Repeat(literal("-"), 0, 1),
+        Alt((literal("0"), Seq((CharSet(((49, 57),)), Repeat(_DIGIT, 0, None))))),
+        Repeat(Seq((literal("."), _DIGITS)), 0, 1),
+    )
+)
+# Classes of characters: others, "-", ".", then the digits.
+_BOUNDS = (0, 45, 46, 47, *range(48, 58), 58, 0xD800, 0xE000)
+_CLASSES = (0, 1, 2, 0, *range(3, 13), 0, -1, 0)
+
+
+def number_of(
+    low: Bound | None, high: Bound | None, multiple: Decimal | None, others: tuple[Decimal, ...]
+) -> Expr:
+    """Numbers in an interval that are multiples of one number and not multiples of others.
+
+    Raises ``GrammarTooComplex`` when that takes too many remainders.
+    """
+    parts = [] if multiple is None else [_multiples(multiple)]
+    if low is None and high is None:
+        parts.append(_plain())
+    else:
+        inside = number_between(low, high, multiple is not None and multiple == 1)
+        if inside == NEVER:
+            return NEVER
+        parts.append(intersect(minimise(determinise(_in_characters(inside))), _plain()))
+    parts += [complement(_multiples(other)) for other in others]
+    dfa = minimise(reduce(intersect, parts))
+    return NEVER if dfa.is_empty else to_graph(dfa, _label)
+
+
+@lru_cache(maxsize=1)
+def _plain() -> Dfa:
+    return minimise(determinise(_PLAIN))
+
+
+def _label(ranges: Ranges) -> Expr:
+    return ByteSet(sum((1 << (high + 1)) - (1 << low) for low, high in ranges))
+
+
+@lru_cache(maxsize=256)
+def _multiples(of: Decimal) -> Dfa:
+    """The digits (with sign and point anywhere that they may be) of the multiples of a number."""
+    _, digits, exponent = of.as_tuple()
+    assert isinstance(exponent, int), "multipleOf is finite"
+    if len(digits) + max(0, exponent) > 30:
+        raise GrammarTooComplex("remainders of multipleOf", MAX_REMAINDERS)
+    unit = int("".join(map(str, digits))) * 10 ** max(0, exponent)
+    places = max(0, -exponent)
+    while places and unit % 10 == 0:
+        unit, places = unit // 10, places - 1
+    if unit * (places + 1) > MAX_REMAINDERS:
+        raise GrammarTooComplex("remainders of multipleOf", MAX_REMAINDERS)
+    # State: decimals read (-1: before the point), remainder. The last one is followed by zeros only.
+    number_of_state: dict[tuple[int, int], int] = {(-1, 0): 0}
+    queue = [(-1, 0)]
+    table = []
+    for read, rest in queue:
+        row: list[tuple[int, int] | None] = [None] * 13
+        if read < 0:
+            row[1] = (-1, rest) if rest == 0 else None
+            row[2] = (0, rest)
+        for digit in range(10):
+            if read < places:
+                row[3 + digit] = (read + 1 if read >= 0 else -1, (rest * 10 + digit) % unit)
+            elif digit == 0:
+                row[3] = (read, rest)
+        numbers = []
+        for target in row:
+            if target is None:
+                numbers.append(-1)
+                continue
+            if target not in number_of_state:
+                number_of_state[target] = len(queue)
+                queue.append(target)
+            numbers.append(number_of_state[target])
+        table.append(tuple(numbers))
+    finals = frozenset(
+        number
+        for (read, rest), number in number_of_state.items()
+        if rest * 10 ** (places - max(0, read)) % unit == 0
+    )
+    return minimise(Dfa(_BOUNDS, _CLASSES, tuple(table), finals))
+
+
+def _in_characters(expr: Expr) -> Expr:
+    """ASCII byte sets as character sets."""
+    match expr:
+        case ByteSet(mask=mask):
+            return CharSet(tuple((byte, byte) for byte in range(128) if mask >> byte & 1))
+        case Seq(items=items):
+            return Seq(tuple(map(_in_characters, items)))
+        case Alt(items=items):
+            return Alt(tuple(map(_in_characters, items)))
+        case Repeat(item=item, min=least, max=most):
+            return Repeat(_in_characters(item), least, most)
+        case Graph(n_states=n_states, start=start, finals=finals, edges=edges):
+            labels = tuple((a, _in_characters(label), b) for a, label, b in edges)
+            return Graph(n_states, start, finals, labels)
+        case Literal():
+            return expr
+    raise TypeError(f"{type(expr).__name__} is not part of a number")
