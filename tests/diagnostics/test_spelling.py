@@ -182,6 +182,7 @@ def test_endless_languages_as_the_search_of_short_texts(block: int) -> None:
 
 def test_the_random_cases_have_all_outcomes() -> None:
     reports = [compared(seed, finite=seed % 2 == 0) for seed in range(2000, 2200)]
+    assert {report.proof[:9] for report in reports if report} == {"", "each byte", "each part"}
     kinds = {place.kind for report in reports if report for place in report.places}
     assert kinds == {"dead end", "no return"}
     share = sum(bool(report and report.places) for report in reports) / len(reports)
@@ -336,6 +337,43 @@ def test_no_alarm_when_each_byte_is_a_token(grammar: Callable[[], Grammar]) -> N
 def test_no_alarm_when_each_byte_that_is_used_is_a_token() -> None:
     report = unspellable(wb.regex("[ab]*c"), vocabulary("a", "b", "c", "dd", "ca"))
     assert (report.places, report.joined, report.steps) == ((), b"", 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens", "proved"),
+    [
+        ('root ::= "é" root "é" | "ab"', ["é", "a", "b", "ab"], True),
+        ('root ::= "é" root "é" | "ab"', ["é", "é!", "a", "b"], True),
+        ('root ::= "é"* "ab"', ["é", "ab"], False),  # b is no token
+        ('root ::= "é"* "a"', ["aé", "éé", "a"], False),  # é is none
+        ('root ::= "é"* "a"', ["é", b"a\xc3", "a"], False),  # a token ends within a character
+        ('root ::= "é"* "a"', ["é", b"b\xc3", "a"], True),  # which never may come
+        ('root ::= "é"* "a" | "ü"', ["é", "a"], True),  # ü is in no token
+        ('root ::= "é" [à-ü] [a-z]', ["é", "a", "ù", "ö!"], True),
+        ('root ::= "é" [à-ê] | [ü-þ]', ["é", "ö", "aþ"], False),
+        ("root ::= [é] b[\\x41-\\x7f]", ["é", "B"], True),
+        ("root ::= [é] b[\\x41-\\xff]", ["é", "B"], False),
+        ('root ::= [é] b"\\xc3\\xa9"', ["é"], True),
+        ('root ::= [é] b"\\xc3" b"\\xa9"', ["é"], False),
+        ("root ::= [é] <[0]>*", ["é"], True),
+        ("root ::= [é] !<[0]>*", ["é", b"\xc3"], False),
+    ],
+)
+def test_proofs_by_characters(text: str, tokens: list[bytes | str], proved: bool) -> None:
+    report = unspellable(wb.gbnf(text), vocabulary(*tokens), budget=200)
+    assert report.joined
+    assert bool(report.proof) == proved
+    if proved:
+        assert str(report).endswith(
+            "no dead ends\ncomplete: each part of the grammar can be spelled with tokens of one character"
+        )
+
+
+def test_a_schema_under_tokens_of_whole_characters_is_proved() -> None:
+    words = vocabulary(*map(chr, range(0x20, 0x7F)), "é", "漢字", "für", "😀")
+    report = unspellable(wb.json_schema({"type": "object"}), words)
+    assert report.removed
+    assert (report.places, report.complete, report.steps) == ((), True, 0)
 
 
 def test_bytes_that_are_not_told_apart_are_tried_once() -> None:

@@ -9,7 +9,8 @@ together with the right neighbours. :func:`unspellable` looks for the places whe
 
 It explores what can stand at the borders of tokens, shortest text first. Not every token has to be
 tried: one whose bytes are all tokens by themselves leads where these lead one after the other. (Tokens
-that the grammar names, of any bytes, are tried one by one and take no part in this.)
+that the grammar names, of any bytes, are tried one by one and take no part in this.) Where each byte,
+or each character that is needed, is a token by itself, there is nothing to look for.
 
 Next file to read: ``workbench/engine/matcher.py``.
 """
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import heapq
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
@@ -76,7 +78,7 @@ class SpellingReport:
     ``removed`` are the bytes of the grammar that no token contains, ``joined`` those that only stand in
     tokens together with others. ``stopped`` says what ended the search early; it is empty when all that
     can be reached was looked at, and then there are no other dead ends. (Points of no return are only
-    known then.)
+    known then.) ``proof`` says why nothing had to be looked at, where that is so.
     """
 
     places: tuple[Place, ...]
@@ -85,6 +87,7 @@ class SpellingReport:
     configurations: int
     steps: int
     stopped: str = ""
+    proof: str = ""
 
     @property
     def complete(self) -> bool:
@@ -102,8 +105,8 @@ class SpellingReport:
             lines.append(f"{place}{more}")
         if not self.places:
             lines.append("no dead ends" if self.complete else "no dead ends found so far")
-        if not self.joined and self.complete:
-            lines.append("complete: each byte that the grammar uses is a token by itself")
+        if self.proof:
+            lines.append(f"complete: {self.proof}")
         else:
             seen = f"{self.configurations:,} configurations, {self.steps:,} steps"
             lines.append(f"complete: {seen}" if self.complete else f"{self.stopped}: {seen}")
@@ -140,7 +143,11 @@ def unspellable(
         # (that is what it keeps alive), with bytes that the automaton has: bytes of the grammar, none of
         # them missing. Each of them is a token by itself, so the first one may come next, and the end of
         # that text can be reached token by token.
-        return SpellingReport((), removed, joined, 0, 0)
+        proof = "each byte that the grammar uses is a token by itself"
+        return SpellingReport((), removed, joined, 0, 0, proof=proof)
+    if _characters_suffice(compiled.grammar, vocabulary, used - missing, missing):
+        proof = "each part of the grammar can be spelled with tokens of one character"
+        return SpellingReport((), removed, joined, 0, 0, proof=proof)
     search = _Search(compiled, alphabet)
     stopped = search.run(budget)
     return SpellingReport(
@@ -198,6 +205,51 @@ def _alphabet(grammar: ir.Grammar) -> list[int]:
 
 def _members(mask: int) -> list[int]:
     return [byte for byte in range(256) if mask >> byte & 1]
+
+
+def _characters_suffice(
+    grammar: ir.Grammar, vocabulary: Vocabulary, used: frozenset[int], missing: frozenset[int]
+) -> bool:
+    """Whether tokens of one character prove that there is nothing to find.
+
+    They do when (1) every token that the grammar could take is made of whole characters, (2) so is every
+    leaf of the grammar, (3) each set among the leaves has a member that is a token by itself, and (4) each
+    character of the literals is one. By (1) and (2) a token always ends where a character does. Take then
+    a text that completes the one so far, and the leaves that its characters are read by: by (3) each
+    character that a set reads can be exchanged for one that is a token, which the same set reads, and by
+    (4) the others are tokens. Spelled so, the text can be completed token by token. A literal with a
+    missing byte stands in no such text.
+    """
+    singles: set[str] = set()
+    for token_id in range(vocabulary.size):
+        data = vocabulary.token_bytes(token_id)
+        if not used.issuperset(data):
+            continue
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError:
+            return False
+        if len(text) == 1:
+            singles.add(text)
+    codes = sorted(map(ord, singles))
+    for part in _reached(grammar):
+        if isinstance(part, ir.Literal):
+            if not missing.isdisjoint(part.data):
+                continue
+            try:
+                if not singles.issuperset(part.data.decode("utf-8")):
+                    return False
+            except UnicodeDecodeError:
+                return False
+        elif isinstance(part, ir.ByteSet):
+            if part.mask >> 128 or not any(part.mask >> code & 1 for code in codes if code < 128):
+                return False
+        elif isinstance(part, ir.CharSet) and not any(
+            (at := bisect_left(codes, low)) < len(codes) and codes[at] <= high
+            for low, high in part.ranges
+        ):
+            return False
+    return True
 
 
 class _Positions:
