@@ -74,7 +74,7 @@ def test_several_grammars() -> None:
 
 
 def test_an_arena_that_is_compacted_on_the_way() -> None:
-    grammars = compiled(NESTED, budgets=Budgets(arena_words=30_000))
+    grammars = compiled(NESTED, budgets=Budgets(arena_words=3_000))
     run(grammars, 16, 60, 3)
     assert grammars[0].engine.epoch > 0
 

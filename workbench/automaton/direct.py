@@ -30,6 +30,7 @@ from workbench.grammar.ir import (
     Graph,
     Literal,
     Origin,
+    OtherText,
     Ref,
     Repeat,
     Seq,
@@ -57,6 +58,7 @@ class _Direct:
         self.entries: list[tuple[str, Expr | None]] = []
         self.entry_of_rule: dict[str, int] = {}
         self.entry_of_body: dict[int, int] = {}
+        self.entry_of_watch: dict[int, int] = {}
         self.loop_of: dict[tuple[int, int, int], int] = {}
         self.loops: list[tuple[int, int, int]] = []
         self.reach: list[tuple[int, int]] = []
@@ -67,10 +69,15 @@ class _Direct:
         self.n = 0
         self.bytes: list[tuple[int, int, int, int]] = []
         self.empties: list[tuple[int, int]] = []
-        self.calls: list[tuple[int, int, int, int]] = []
+        #: source, entry, loop, watch, return position
+        self.calls: list[tuple[int, int, int, int, int]] = []
         self.origins: list[tuple[Origin, ...]] = []
         self.named: list[tuple[str, ...]] = []
         self.ends: list[int] = []
+        self.watched: list[bool] = []
+        self.watching: set[int] = set()
+        self.watches: list[tuple[str, ...]] = []
+        self.watch_of: dict[tuple[str, ...], int] = {}
         self.doubtful = False
 
     def entry_for_rule(self, name: str) -> int:
@@ -183,6 +190,7 @@ class _Direct:
         if body is not None and self.reach_of(body)[0] == 0:
             start = self._without_empty(start, expr.origin)
         self.named += [(name,)] * (self.n - before)
+        self.watched += [entry in self.watching] * (self.n - before)
         if self.n > self.budgets.positions:
             raise GrammarTooComplex("positions", self.budgets.positions, name)
         return start, end
@@ -201,7 +209,7 @@ class _Direct:
                     order.append(target)
         fresh = self.position(origin)
         self.bytes += [(fresh, low, high, to) for at, low, high, to in self.bytes if at in seen]
-        self.calls += [(fresh, e, loop, to) for at, e, loop, to in self.calls if at in seen]
+        self.calls += [(fresh, *call[1:]) for call in self.calls if call[0] in seen]
         return fresh
 
     def fragment(self, top: Expr, start: int, end: int, name: str) -> None:
@@ -233,7 +241,9 @@ class _Direct:
                 stack.extend((item, a, b, origin) for item in expr.items)
                 self.doubtful |= not expr.items
             elif isinstance(expr, Ref):
-                self.calls.append((a, self.entry_for_rule(expr.name), -1, b))
+                self.calls.append((a, self.entry_for_rule(expr.name), -1, -1, b))
+            elif isinstance(expr, OtherText):
+                self._other_text(expr, a, b, name)
             elif isinstance(expr, Repeat):
                 self._repeat(expr, a, b, origin, stack, name)
             elif isinstance(expr, Graph):
@@ -291,6 +301,21 @@ class _Direct:
             else:
                 stack.append((label, first + source, to, origin))
 
+    def _other_text(self, expr: OtherText, a: int, b: int, name: str) -> None:
+        entry = self.entry_of_watch.get(id(expr.body))
+        if entry is None:
+            entry = self.entry_of_watch[id(expr.body)] = len(self.entries)
+            self.entries.append((name, expr.body))
+            self.waiting.append(entry)
+            self.watching.add(entry)
+        watch = self.watch_of.get(expr.texts)
+        if watch is None:
+            watch = self.watch_of[expr.texts] = len(self.watches)
+            self.watches.append(expr.texts)
+        if self.reach_of(expr.body)[0] == 0 and "" not in expr.texts:
+            self.empties.append((a, b))
+        self.calls.append((a, entry, -1, watch, b))
+
     def _repeat(
         self,
         expr: Repeat,
@@ -316,7 +341,7 @@ class _Direct:
                 self.empties.append((a, b))
             floor = 1 if nullable else max(least, 1)
             loop = self.loop_for(entry, floor, -1 if most is None else most, item)
-            self.calls.append((a, entry, loop, b))
+            self.calls.append((a, entry, loop, -1, b))
             return
         here = self.position(origin)
         self.empties.append((a, here))
@@ -399,7 +424,10 @@ class _Direct:
         a.call_start = _extended(a.call_start, calls, first, n)
         a.call_entry = np.concatenate([a.call_entry, calls[:, 1]])
         a.call_loop = np.concatenate([a.call_loop, calls[:, 2]])
-        a.call_return = np.concatenate([a.call_return, calls[:, 3]])
+        a.call_watch = np.concatenate([a.call_watch, calls[:, 3]])
+        a.call_return = np.concatenate([a.call_return, calls[:, 4]])
+        a.watched = np.concatenate([a.watched, np.array(self.watched, dtype=np.bool_)])
+        a.watches = tuple(self.watches)
         entry_state = np.full(len(self.entries), NOT_BUILT, dtype=np.int32)
         entry_state[: len(a.entry_state)] = a.entry_state
         for number, start in starts.items():
@@ -412,7 +440,15 @@ class _Direct:
         a.loop_alphabet = tuple(alphabet for _, alphabet in self.reach)
         a.state_rules += tuple(self.named)
         a.state_origins += tuple(self.origins)
-        for some in (self.bytes, self.empties, self.calls, self.origins, self.named, self.ends):
+        for some in (
+            self.bytes,
+            self.empties,
+            self.calls,
+            self.origins,
+            self.named,
+            self.watched,
+            self.ends,
+        ):
             some.clear()
         self.doubtful = False
 
@@ -433,7 +469,7 @@ class _Direct:
     def _jumps(self, edges: NDArray[np.int32], empties: NDArray[np.int32]) -> NDArray[np.int32]:
         """The calls, those whose return point offers nothing but the end as jumps."""
         busy = set(edges[:, 0].tolist())
-        busy.update(source for source, _, _, _ in self.calls)
+        busy.update(call[0] for call in self.calls)
         ends = set(self.ends)
         skips: dict[int, list[int]] = {}
         for source, target in self.empties:
@@ -455,10 +491,10 @@ class _Direct:
             return known
 
         calls = [
-            (source, entry, loop, JUMP if loop < 0 and only_end(after) else after)
-            for source, entry, loop, after in self.calls
+            (source, entry, loop, watch, JUMP if loop == watch == -1 and only_end(after) else after)
+            for source, entry, loop, watch, after in self.calls
         ]
-        return np.array(calls, dtype=np.int32).reshape(-1, 4)
+        return np.array(calls, dtype=np.int32).reshape(-1, 5)
 
 
 def _extended(
@@ -479,19 +515,19 @@ def _useful(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """Drop the edges into positions from which the end of the entry cannot be reached."""
     sources: list[list[int]] = [[] for _ in range(n)]
-    for rows, column in ((edges, 3), (empties, 1), (calls, 3)):
+    for rows, column in ((edges, 3), (empties, 1), (calls, 4)):
         for source, target in zip(rows[:, 0].tolist(), rows[:, column].tolist(), strict=True):
             if target != JUMP:
                 sources[target - first].append(source - first)
     useful = final.copy()
-    useful[calls[calls[:, 3] == JUMP, 0] - first] = True
+    useful[calls[calls[:, 4] == JUMP, 0] - first] = True
     todo = np.flatnonzero(useful).tolist()
     while todo:
         for source in sources[todo.pop()]:
             if not useful[source]:
                 useful[source] = True
                 todo.append(source)
-    kept = calls[(calls[:, 3] == JUMP) | useful[np.maximum(calls[:, 3], first) - first]]
+    kept = calls[(calls[:, 4] == JUMP) | useful[np.maximum(calls[:, 4], first) - first]]
     return edges[useful[edges[:, 3] - first]], empties[useful[empties[:, 1] - first]], kept
 
 

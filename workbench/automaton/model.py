@@ -67,6 +67,11 @@ class Automaton:
     #: per loop: bytes that an iteration takes at least, and the bytes that it may contain, as a set of bits
     loop_least: tuple[int, ...] = ()
     loop_alphabet: tuple[int, ...] = ()
+    #: per call: number of the texts that the callee's may not be, or -1; the frame watches it
+    call_watch: NDArray[np.int32] = field(default_factory=_none)
+    #: texts that may not come, by number; whether a state belongs to what a frame watches
+    watches: tuple[tuple[str, ...], ...] = ()
+    watched: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
     #: token ids behind the symbols 256, 257, ...
     symbols: tuple[tuple[int, ...], ...] = ()
     grow: Callable[[Automaton, int], None] | None = None
@@ -75,6 +80,10 @@ class Automaton:
     def __post_init__(self) -> None:
         if not len(self.empty_start):
             self.empty_start = np.zeros(self.n_states + 1, dtype=np.int32)
+        if not len(self.call_watch):
+            self.call_watch = np.full(len(self.call_entry), -1, dtype=np.int32)
+        if not len(self.watched):
+            self.watched = np.zeros(self.n_states, dtype=np.bool_)
 
     def __repr__(self) -> str:
         waiting = int(np.count_nonzero(self.entry_state == NOT_BUILT))

@@ -25,6 +25,7 @@ from workbench.grammar.ir import (
     Graph,
     Literal,
     Origin,
+    OtherText,
     Ref,
     Repeat,
     Seq,
@@ -125,6 +126,8 @@ def _leaf_size(expr: Expr) -> int:
         return 1 if not expr.ranges or expr.ranges[-1][1] < 0x80 else 4
     if isinstance(expr, Graph):
         return len(expr.edges)
+    if isinstance(expr, OtherText):
+        return 30 * sum(map(len, expr.texts)) + 30
     return 1
 
 
@@ -356,6 +359,8 @@ class _Builder:
                 self._repeat(expr, a, b, rule, origin, stack)
             elif isinstance(expr, Ref):
                 self._ref(expr, a, b, origin, scope, stack)
+            elif isinstance(expr, OtherText):
+                stack.append((expr.expanded, a, b, rule, origin, scope))
             elif isinstance(expr, Token):
                 if nfa.origin[a] is None:
                     nfa.origin[a] = origin

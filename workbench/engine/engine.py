@@ -27,8 +27,9 @@ __all__ = ["Engine", "Sequence"]
 
 _NO_ROOM = 2**31 - 2**20
 _JIT = k.COMPILED
-#: words of a new arena; memory that is not used yet costs nothing
-_ARENA = 1 << 17
+#: words of a new arena and rows of new transitions: address space, which costs nothing before it is used
+_ARENA = 1 << 19
+_ROWS = 1 << 16
 
 
 class Pushable(Protocol):
@@ -100,15 +101,15 @@ class Engine:
 
     def _new_arena(self, words: int) -> None:
         self.pool = np.zeros(words, dtype=np.int32)
-        self.table = np.full(words // 2, -1, dtype=np.int32)
-        self.trans = np.empty(256 * self.stride, dtype=np.int32)
+        self.table = np.zeros(words // 2, dtype=np.int32)
+        self.trans = np.empty(_ROWS * self.stride, dtype=np.int32)
         for slot in (k.TERMS, k.ROWS, k.N_SHAPES, k.N_SETS, k.N_FRAMES):
             self.count[slot] = 0
         self.count[k.USED] = 3
         self.count[k.WORK_LIMIT] = self.budgets.step_work
 
     def _drop_rows(self) -> None:
-        self.rows = np.empty(32 * self.n_words + 1024, dtype=np.uint32)
+        self.rows = np.empty(128 * self.n_words + 1024, dtype=np.uint32)
         self.rows_at = np.zeros(514, dtype=np.int64)
         self.row_hash = np.zeros(514, dtype=np.int64)
         self.row_table = np.full(1024, -1, dtype=np.int32)
@@ -144,7 +145,7 @@ class Engine:
             self.pool = np.concatenate([self.pool, np.zeros_like(self.pool)])
             grown = True
         if 8 * int(self.count[k.TERMS]) > 3 * self.table.size:
-            self.table = np.full(2 * self.table.size, -1, dtype=np.int32)
+            self.table = np.zeros(2 * self.table.size, dtype=np.int32)
             k.rehash(self.pool, self.table, self.count)
             grown = True
         if (int(self.count[k.ROWS]) + 1) * self.stride * 4 > 3 * self.trans.size:
@@ -202,10 +203,13 @@ class Engine:
 
     def tidy(self) -> None:
         """Compact the arena when it has outgrown its budget; positions outside histories become void."""
-        if self.count[k.USED] + self.trans.size > self._tidy_at:
+        if self._used() > self._tidy_at:
             self.compact()
-            live = int(self.count[k.USED]) + self.trans.size
-            self._tidy_at = max(self.budgets.arena_words, 2 * live)
+            self._tidy_at = max(self.budgets.arena_words, 2 * self._used())
+
+    def _used(self) -> int:
+        """Words of the arena and of the transitions that are in use."""
+        return int(self.count[k.USED]) + int(self.count[k.ROWS]) * self.stride
 
     def recover(self) -> None:
         """Clear what a kernel reported; make room when that was it."""
@@ -225,9 +229,8 @@ class Engine:
             self._new_arena(_ARENA)
             while True:
                 new_roots = roots.copy()
-                k.compact(
-                    old_pool.copy(), old_count, self.pool, self.table, self.count, new_roots, moved
-                )
+                arrays = (self.pool, self.table, self.count)
+                k.compact(self.auto, old_pool.copy(), old_count, *arrays, new_roots, moved)
                 if not self.count[k.OVERFLOW]:
                     break
                 self.count[k.OVERFLOW] = 0
@@ -428,7 +431,15 @@ class Engine:
             parts = tuple(getattr(part, name) for name in k.SLICE_ARRAYS)
         arrays = (self.auto, self.pool, self.table, self.count, self.trans, self.work)
         trie = (self.bytes_, self.depths, self.skips, self.tokens, self.blob, self.offsets)
-        more = (self.found, self.loops, self.duplicates, self.eos, self.symbol_ids, self.symbol_at)
+        more = (
+            self.found,
+            self.loops,
+            self.around_loops,
+            self.duplicates,
+            self.eos,
+            self.symbol_ids,
+            self.symbol_at,
+        )
         bases = position & 0xFFFFFFFF
         code = int(k.finish(*arrays, *trie, *more, *parts, beyond, bases, self.words))
         return code if code < 0 else self._keep(position)
@@ -505,6 +516,10 @@ class Engine:
                             todo.append((parents, ((target, value), path)))
         return out
 
+    def counts(self, target: int) -> bool:
+        """Whether frames of a call site count (others watch)."""
+        return int(self.auto[int(self.auto[k.SITE_LOOP]) + target - k.SITE_BASE]) >= 0
+
     def site_return(self, target: int) -> int:
         """Return state of a counted call site, as frames name it."""
         return int(self.auto[int(self.auto[k.SITE_RETURN]) + target - k.SITE_BASE])
@@ -554,6 +569,11 @@ class Engine:
         if target < k.SITE_BASE:
             return int(distance[target])
         loop = int(self.auto[int(self.auto[k.SITE_LOOP]) + target - k.SITE_BASE])
+        if loop < 0:
+            # a text that may not come must go on by one byte at least
+            return int(k.excluded(self.auto, self.pool, value)) + int(
+                distance[self.site_return(target)]
+            )
         left = max(0, int(automaton.loop_min[loop]) - value - 1)
         body = int(entry_distance[automaton.loop_entry[loop]])
         return left * body + int(distance[self.site_return(target)])
@@ -571,7 +591,7 @@ class Engine:
             "shapes": int(count[k.N_SHAPES]),
             "stack_sets": int(count[k.N_SETS]),
             "stack_nodes": int(count[k.N_FRAMES]),
-            "arena_bytes": 4 * int(count[k.USED]) + 4 * self.trans.size + 4 * self.rows.size,
+            "arena_bytes": 4 * self._used() + 4 * int(self.rows_at[int(count[k.N_MASKS])]),
             "evictions": self.epoch,
         }
 

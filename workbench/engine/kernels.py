@@ -16,6 +16,7 @@ SHAPE     (state, hole number)...         notes: its plain row; its root NODE
 BASES     SET...                          the stacks of a shape's holes
 CONFIG    SHAPE, BASES                    notes: its row; whether it accepts
 SUBST     row, HOLE, LABELS               first note: the row with the hole's frames written in
+WATCH     node of a tree of texts, phase, number so far       where a text that is read stands in the tree
 NODE      above (NODE or SHAPE), LABELS   mask tree; notes: HOLE asked about; row of the mask
 
 A sequence is ``(SHAPE, BASES)`` with concrete stacks. A *row* is a configuration over holes, with its
@@ -35,11 +36,13 @@ notice changed callees elsewhere.
 from __future__ import annotations
 
 from hashlib import sha256
+from itertools import count as count_from
 from pathlib import Path
 from typing import Any
 
-from llvmlite import ir
+from llvmlite import binding as llvm, ir
 from numba import boolean, config, int32, int64, njit, types, uint8, uint16, uint32
+from numba.core.bytecode import FunctionIdentity
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
@@ -101,6 +104,18 @@ _SOURCE = Path(__file__).read_text(encoding="utf-8")
 _DIGEST = sha256(_SOURCE.encode()).hexdigest()[:12]
 _bar: Any = None
 
+#: what Python calls
+_CALLED = frozenset(
+    """accept_at accept_many_at accepts advance advance_symbol both compact excluded finish_at forget_rows
+    intern keep_at live_symbols lookup_at lookup_many_at prepare_at rehash rehash_rows root_node
+    rows_by_length run_length slice_trie store term1 term2""".split()
+)
+#: what may be copied into its callers
+_SMALL = frozenset(
+    """add_result add_thread begin_closure end_closure excluded failure fill find2 frame_label in_run intern
+    mix next_thread term1 term2 term3 tree_child zone_of""".split()
+)
+
 #: whether the kernels are compiled, not run as plain Python
 COMPILED: bool = not config.DISABLE_JIT
 
@@ -118,8 +133,24 @@ def jit(function: Any) -> Any:
     signature = tuple(_TYPES.get(name, int64) for name in names)
     if COMPILED:
         function.__qualname__ = f"{function.__qualname__}-{_DIGEST}"
+    inner = function.__name__ not in _CALLED
     # no kernel allocates, so none needs reference counts: they cost more than most kernels' work
-    compiled = njit(signature, cache=True, nogil=True, _nrt=False)(function)
+    # names of the code must not depend on what else this process has compiled (see _keep_apart)
+    numbers = getattr(FunctionIdentity, "_unique_ids", None)
+    if numbers is not None:
+        FunctionIdentity._unique_ids = count_from(1_000_000 + 1000 * code.co_firstlineno)
+    compiled = njit(
+        signature,
+        cache=True,
+        nogil=True,
+        _nrt=False,
+        no_cpython_wrapper=inner,
+        no_cfunc_wrapper=True,
+    )(function)
+    if numbers is not None:
+        FunctionIdentity._unique_ids = numbers
+        if COMPILED and function.__name__ not in _SMALL:
+            _keep_apart(compiled)
     if COMPILED and compiled.stats.cache_misses:
         if _bar is None:
             from tqdm.auto import tqdm
@@ -130,8 +161,35 @@ def jit(function: Any) -> Any:
     return compiled
 
 
+def _keep_apart(compiled: Any) -> None:
+    """Let callers call a kernel instead of compiling all that it is made of once more.
+
+    Numba optimises and emits each kernel together with everything that it calls, at every level: copies of
+    copies, which made compilation several times as long. Here a caller gets to see a declaration only; the
+    code is found by its name, for it is loaded already, from the cache or compiled, under the same name in
+    every process. Numba has no option for this; where its insides are not as expected, all is right and
+    only slower to compile.
+    """
+    for result in compiled.overloads.values():
+        library, name = result.library, result.fndesc.llvm_func_name
+        module = getattr(library, "_final_module", None)
+        if module is None or not hasattr(library, "_shared_module"):
+            continue
+        try:
+            kernel = module.get_function(name)
+        except (NameError, AttributeError):  # it was read from the cache
+            continue
+        result_type = str(kernel.global_value_type).split("(")[0]
+        arguments = ", ".join(str(argument.type) for argument in kernel.arguments)
+        text = f'target triple = "{module.triple}"\n'
+        text += f'target datalayout = "{module.data_layout}"\n'
+        text += f'declare {result_type} @"{name}"({arguments})\n'
+        declaration = llvm.parse_assembly(text)
+        library._shared_module = declaration
+
+
 BOTTOM, FRAME, HOLE, SET, LABELS, REVEAL = 1, 2, 3, 4, 5, 6
-SHAPE, BASES, CONFIG, SUBST, NODE = 7, 8, 9, 10, 11
+SHAPE, BASES, CONFIG, SUBST, NODE, WATCH = 7, 8, 9, 10, 11, 12
 
 DEAD, UNKNOWN, ASK = -1, -2, -16
 REFUSED, FULL, COMPLEX, MISS, TANGLED, ROOM = -1, -2, -3, -4, -5, -6
@@ -153,7 +211,18 @@ N_STATES, N_SYMBOLS, STRIDE, FIRST_WORDS, RANKED = 0, 1, 2, 3, 4
 FINAL, EDGE_START, EDGE_LO, EDGE_HI, EDGE_TARGET, EMPTY_START, EMPTY_TARGET = 5, 6, 7, 8, 9, 10, 11
 CALL_START, CALL_ENTRY, CALL_RETURN, ENTRY_STATE, ENTRY_FIRST, CALL_ORDER = 12, 13, 14, 15, 16, 17
 SITE_LOOP, SITE_RETURN, LOOP_ENTRY, LOOP_MIN, LOOP_MAX, LOOP_ZONE = 18, 19, 20, 21, 22, 23
-AUTO_SLOTS = 24
+#: whether a state's bytes are watched by the frame above which it runs; the trees of texts that may not
+#: come: root of each watch, and per node its children (start, byte, node) and whether a text ends there
+WATCHED, WATCH_ROOT, TREE_START, TREE_BYTE, TREE_NODE, TREE_END, HAS_WATCH = (
+    24,
+    25,
+    26,
+    27,
+    28,
+    29,
+    30,
+)
+AUTO_SLOTS = 32
 #: a frame's return from here on is the number of a counted call site
 SITE_BASE = 1 << 28
 #: in place of a call's return state: go on as the callee, no frame
@@ -166,6 +235,8 @@ W_TREE, W_TREE_SIZE, W_CHAIN, W_FOLLOW = 13, 14, 15, 16
 #: segments of the alphabet: of each symbol, first link and first symbol of each; links of a segment's
 #: edges: (next link or -1, target, stacks); how many fit
 W_CUT, W_HEAD, W_BEGIN, W_LINK, W_LINKS = 17, 18, 19, 20, 21
+#: rows by depth of a second walk beside the first
+W_OTHER = 22
 WORK_SLOTS = 24
 MAX_ASKED = 512
 #: a walk that asks more is done on the stacks themselves
@@ -205,7 +276,7 @@ def intern(pool, table, count, kind, buffer, at, n):
     head = kind + 32 * n
     while True:
         term = int(table[slot])
-        if term < 0:
+        if term == 0:
             break
         if pool[term] == head:
             same = True
@@ -246,7 +317,7 @@ def find2(pool, table, kind, a, b):
     head = kind + 64
     while True:
         term = int(table[slot])
-        if term < 0:
+        if term == 0:
             return -1
         if pool[term] == head and pool[term + 3] == a and pool[term + 4] == b:
             return term
@@ -267,7 +338,7 @@ def rehash(pool, table, count):
         for i in range(term + 3, term + 3 + n):
             h = mix(h, int(pool[i]))
         slot = (h ^ (h >> 15)) & mask
-        while table[slot] >= 0:
+        while table[slot] != 0:
             slot = (slot + 1) & mask
         table[slot] = term
         term += n + 3
@@ -337,6 +408,8 @@ def zone_of(auto, site, value):
     if value < 0:
         return value
     loop = auto[auto[SITE_LOOP] + site]
+    if loop < 0:
+        return value
     least = auto[auto[LOOP_MIN] + loop]
     most = auto[auto[LOOP_MAX] + loop]
     reach = auto[auto[LOOP_ZONE] + loop]
@@ -489,6 +562,163 @@ def flush_rounds(pool, table, count, work, n, state, rounds):
 
 
 @jit
+def excluded(auto, pool, value):
+    """Whether a watched text, ended here, would be one that may not come."""
+    if value < 0 or pool[value + 4] != 0:
+        return False
+    return auto[auto[TREE_END] + pool[value + 3]] != 0
+
+
+@jit
+def tree_child(auto, node, byte):
+    """Child of a node of a tree of texts, or -1."""
+    for i in range(auto[auto[TREE_START] + node], auto[auto[TREE_START] + node + 1]):
+        if auto[auto[TREE_BYTE] + i] == byte:
+            return int(auto[auto[TREE_NODE] + i])
+    return -1
+
+
+@jit
+def tree_character(auto, node, code):
+    """Node below ``node`` for a code point, spelled in UTF-8, or -1."""
+    if code < 0x80:
+        return tree_child(auto, node, code)
+    if code < 0x800:
+        node = tree_child(auto, node, 0xC0 | (code >> 6))
+    elif code < 0x10000:
+        node = tree_child(auto, node, 0xE0 | (code >> 12))
+        if node >= 0:
+            node = tree_child(auto, node, 0x80 | ((code >> 6) & 63))
+    else:
+        node = tree_child(auto, node, 0xF0 | (code >> 18))
+        if node >= 0:
+            node = tree_child(auto, node, 0x80 | ((code >> 12) & 63))
+        if node >= 0:
+            node = tree_child(auto, node, 0x80 | ((code >> 6) & 63))
+    if node >= 0:
+        node = tree_child(auto, node, 0x80 | (code & 63))
+    return node
+
+
+@jit
+def may_spell(auto, node, number, missing):
+    """Whether a child of a node may be what hexadecimal digits spell, ``missing`` bits before their end."""
+    for i in range(auto[auto[TREE_START] + node], auto[auto[TREE_START] + node + 1]):
+        byte = int(auto[auto[TREE_BYTE] + i])
+        if byte >= 0x80 or byte >> missing == number:
+            return True
+    return False
+
+
+@jit
+def watch(auto, pool, table, count, work, value, byte):
+    """Where a watched text stands after one more byte of its JSON spelling; FAR_INSIDE: off the tree.
+
+    Phases: 0 between characters (or within one, in UTF-8), 1 after a backslash, 2 to 5 before the digits
+    of ``\\u``, 6 after a high surrogate, 7 after its backslash, 8 to 11 before the digits of the low one.
+    The automaton sees to it that the spelling is well-formed.
+    """
+    node = int(pool[value + 3])
+    phase = int(pool[value + 4])
+    number = int(pool[value + 5])
+    if phase == 0:
+        if byte == 0x5C:
+            return term3(pool, table, count, work, WATCH, node, 1, 0)
+        node = tree_child(auto, node, byte)
+    elif phase == 1:
+        if byte == 0x75:
+            return term3(pool, table, count, work, WATCH, node, 2, 0)
+        code = byte
+        if byte == 0x62:
+            code = 8
+        elif byte == 0x66:
+            code = 12
+        elif byte == 0x6E:
+            code = 10
+        elif byte == 0x72:
+            code = 13
+        elif byte == 0x74:
+            code = 9
+        node = tree_child(auto, node, code)
+    elif phase == 6:
+        return term3(pool, table, count, work, WATCH, node, 7, number)
+    elif phase == 7:
+        return term3(pool, table, count, work, WATCH, node, 8, number << 16)
+    else:
+        digit = byte - 0x30 if byte < 0x40 else (byte & 31) + 9
+        if phase < 8:
+            number = number * 16 + digit
+        else:
+            number = (number >> 16 << 16) | (((number & 0xFFFF) * 16 + digit) & 0xFFFF)
+        if phase < 5 and not may_spell(auto, node, number, 4 * (5 - phase)):
+            return FAR_INSIDE
+        if phase != 5 and phase != 11:
+            return term3(pool, table, count, work, WATCH, node, phase + 1, number)
+        if phase == 11:
+            number = 0x10000 + (number >> 16 << 10) + ((number & 0xFFFF) - 0xDC00)
+        elif 0xD800 <= number < 0xDC00:
+            return term3(pool, table, count, work, WATCH, node, 6, number - 0xD800)
+        node = tree_character(auto, node, number)
+    if node < 0:
+        return FAR_INSIDE
+    return term3(pool, table, count, work, WATCH, node, 0, 0)
+
+
+@jit
+def watched(auto, pool, table, count, work, stacks, byte):
+    """A SET of watching frames after one more byte."""
+    n = int(pool[stacks]) >> 5
+    moves = False
+    for i in range(n):
+        if pool[pool[stacks + 3 + i] + 4] >= 0:
+            moves = True
+    if not moves:
+        return stacks
+    result = -1
+    for i in range(n):
+        frame = int(pool[stacks + 3 + i])
+        value = int(pool[frame + 4])
+        if value >= 0:
+            value = int(watch(auto, pool, table, count, work, value, byte))
+        frame = term3(
+            pool, table, count, work, FRAME, int(pool[frame + 3]), value, int(pool[frame + 5])
+        )
+        one = int(term1(pool, table, count, work, SET, frame))
+        result = one if result < 0 else int(union(pool, table, count, work, result, one))
+    return result
+
+
+@jit
+def cut_watched(auto, pool, work, stacks):
+    """Mark the symbols that a watched SET tells apart from their neighbours (W_CUT)."""
+    cut = int(work[W_CUT])
+    for i in range(int(pool[stacks]) >> 5):
+        value = int(pool[pool[stacks + 3 + i] + 4])
+        if value < 0:
+            continue
+        phase = int(pool[value + 4])
+        if phase == 1:
+            for byte in (0x22, 0x2F, 0x5C, 0x62, 0x66, 0x6E, 0x72, 0x74, 0x75):
+                work[cut + byte] = 1
+                work[cut + byte + 1] = 1
+        elif phase != 0 and phase != 6 and phase != 7:
+            for digit in range(11):
+                work[cut + 0x30 + digit] = 1
+            for digit in range(7):
+                work[cut + 0x41 + digit] = 1
+                work[cut + 0x61 + digit] = 1
+        if phase != 0:
+            continue
+        work[cut + 0x5C] = 1
+        work[cut + 0x5D] = 1
+        node = int(pool[value + 3])
+        for c in range(auto[auto[TREE_START] + node], auto[auto[TREE_START] + node + 1]):
+            byte = int(auto[auto[TREE_BYTE] + c])
+            work[cut + byte] = 1
+            work[cut + byte + 1] = 1
+
+
+@jit
 def pop_all(auto, pool, table, count, work, n, stacks, exact):
     """Add the threads that go on behind a completed frame, for each frame on top of ``stacks``.
 
@@ -514,7 +744,12 @@ def pop_all(auto, pool, table, count, work, n, stacks, exact):
             n = add_thread(pool, table, count, work, n, target, parents)
             continue
         site = target - SITE_BASE
-        loop = auto[auto[SITE_LOOP] + site]
+        loop = int(auto[auto[SITE_LOOP] + site])
+        if loop < 0:
+            if not excluded(auto, pool, value):
+                back = int(auto[auto[SITE_RETURN] + site])
+                n = add_thread(pool, table, count, work, n, back, parents)
+            continue
         least = int(auto[auto[LOOP_MIN] + loop])
         most = int(auto[auto[LOOP_MAX] + loop])
         can_loop = can_leave = True
@@ -563,7 +798,12 @@ def push_calls(auto, pool, table, count, work, n, k, cls):
         back = int(auto[auto[CALL_RETURN] + c])
         pushed = stacks
         if back != JUMP:
-            frame = term3(pool, table, count, work, FRAME, back, 0, stacks)
+            value = 0
+            if back >= SITE_BASE and auto[auto[SITE_LOOP] + back - SITE_BASE] < 0:
+                root = -1 - int(auto[auto[SITE_LOOP] + back - SITE_BASE])
+                root = int(auto[auto[WATCH_ROOT] + root])
+                value = int(term3(pool, table, count, work, WATCH, root, 0, 0))
+            frame = term3(pool, table, count, work, FRAME, back, value, stacks)
             pushed = term1(pool, table, count, work, SET, frame)
         count[WORK] += 1
         n = add_thread(pool, table, count, work, n, start, pushed)
@@ -663,6 +903,16 @@ def close(auto, pool, table, count, work, n, exact):
         if auto[auto[FINAL] + state] != 0:
             n, ask, bottom = pop_all(auto, pool, table, count, work, n, stacks, exact)
             yes |= bottom
+    if auto[HAS_WATCH] != 0 and ask == 0:
+        # the frames that watch must be seen before a byte is taken
+        for k in range(n):
+            if auto[auto[WATCHED] + work[work[W_STATE] + k]] == 0:
+                continue
+            stacks = int(work[work[W_SET] + k])
+            for i in range(int(pool[stacks]) >> 5):
+                element = int(pool[stacks + 3 + i])
+                if pool[element] & 31 == HOLE:
+                    ask = ASK - element
     return n, ask, yes
 
 
@@ -685,15 +935,11 @@ def step(auto, pool, table, count, work, shape, bases, cls, exact):
                 if auto[auto[EDGE_LO] + e] > cls:
                     break
                 if cls <= auto[auto[EDGE_HI] + e]:
-                    m = add_result(
-                        pool,
-                        table,
-                        count,
-                        work,
-                        m,
-                        int(auto[auto[EDGE_TARGET] + e]),
-                        int(work[work[W_SET] + k]),
-                    )
+                    stacks = int(work[work[W_SET] + k])
+                    if auto[HAS_WATCH] != 0 and auto[auto[WATCHED] + state] != 0:
+                        stacks = int(watched(auto, pool, table, count, work, stacks, cls))
+                    target = int(auto[auto[EDGE_TARGET] + e])
+                    m = add_result(pool, table, count, work, m, target, stacks)
         for k in range(m):
             work[work[R_MARK] + work[work[R_STATE] + k]] = 0
     end_closure(work, n)
@@ -793,7 +1039,7 @@ def plain_row(auto, pool, table, count, trans, work, shape):
 
 
 @jit
-def link_edges(auto, work, n):
+def link_edges(auto, pool, table, count, work, n):
     """Sort the byte edges of a closure into the segments of the alphabet on which they agree.
 
     Segment ``i`` begins at symbol W_BEGIN[i]; its edges are a linked list from W_HEAD[i]. Returns the
@@ -812,6 +1058,8 @@ def link_edges(auto, work, n):
         for e in range(auto[auto[EDGE_START] + state], auto[auto[EDGE_START] + state + 1]):
             cuts[auto[auto[EDGE_LO] + e]] = 1
             cuts[auto[auto[EDGE_HI] + e] + 1] = 1
+        if auto[HAS_WATCH] != 0 and auto[auto[WATCHED] + state] != 0:
+            cut_watched(auto, pool, work, int(work[work[W_SET] + k]))
     segment = 0
     work[head] = -1
     work[begin] = 0
@@ -826,6 +1074,7 @@ def link_edges(auto, work, n):
     for k in range(n):
         state = int(work[work[W_STATE] + k])
         stacks = int(work[work[W_SET] + k])
+        looks = auto[HAS_WATCH] != 0 and auto[auto[WATCHED] + state] != 0
         for e in range(auto[auto[EDGE_START] + state], auto[auto[EDGE_START] + state + 1]):
             first = int(cuts[auto[auto[EDGE_LO] + e]])
             last = int(cuts[auto[auto[EDGE_HI] + e]])
@@ -837,6 +1086,9 @@ def link_edges(auto, work, n):
                 work[at] = work[head + i]
                 work[at + 1] = target
                 work[at + 2] = stacks
+                if looks:
+                    byte = int(work[begin + i])
+                    work[at + 2] = watched(auto, pool, table, count, work, stacks, byte)
                 work[head + i] = links
                 links += 1
     work[begin + segment + 1] = symbols
@@ -911,12 +1163,18 @@ def expand(auto, pool, table, count, trans, work, row):
             return
         state = int(work[work[W_STATE] + lone])
         stacks = int(work[work[W_SET] + lone])
-        if expand_one(auto, pool, table, count, trans, work, at, state, stacks):
+        if auto[HAS_WATCH] != 0 and auto[auto[WATCHED] + state] != 0:
+            for i in range(int(pool[stacks]) >> 5):
+                if pool[pool[stacks + 3 + i] + 4] >= 0:
+                    lone = -2
+        if lone >= 0 and expand_one(auto, pool, table, count, trans, work, at, state, stacks):
             if count[OVERFLOW] != 0:
                 fill(trans, at, at + symbols, UNKNOWN)
             return
         fill(trans, at, at + symbols, UNKNOWN)
-    segments = link_edges(auto, work, n)
+    segments = link_edges(auto, pool, table, count, work, n)
+    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+        return
     head = int(work[W_HEAD])
     link = int(work[W_LINK])
     begin = int(work[W_BEGIN])
@@ -1423,6 +1681,8 @@ def far_row(auto, pool, table, count, trans, work, row):
     if pool[frame] & 31 != FRAME or pool[frame + 3] < SITE_BASE or pool[frame + 4] < 0:
         return -1, -1, 0
     loop = auto[auto[SITE_LOOP] + pool[frame + 3] - SITE_BASE]
+    if loop < 0:
+        return -1, -1, 0
     most = int(auto[auto[LOOP_MAX] + loop])
     if most < 0:
         return -1, -1, 0
@@ -1632,6 +1892,101 @@ def walk_exits(
             work[depth + 1] = following
             i += 1
     count[WALKED] += visited + stop - first
+    return 0
+
+
+@jit
+def walk_difference(
+    auto,
+    pool,
+    table,
+    count,
+    trans,
+    work,
+    bytes_,
+    depths,
+    skips,
+    tokens,
+    row,
+    other,
+    home,
+    bases,
+    out,
+):
+    """Turn the mask of the row ``other`` into that of ``row``, looking only where they lead apart.
+
+    ``home`` and ``other`` count as one row: the second is the first with what it asks answered.
+    """
+    stride = int(auto[STRIDE])
+    rows = int(work[W_DEPTH]) + MAX_ASKED
+    others = int(work[W_OTHER])
+    work[rows] = row
+    work[others] = other
+    i = 0
+    visited = 0
+    while i < bytes_.size:
+        visited += 1
+        depth = int(depths[i])
+        byte = int(bytes_[i])
+        here = int(work[rows + depth])
+        there = int(work[others + depth])
+        following = int(trans[here * stride + 1 + byte])
+        if following <= UNKNOWN:
+            here = settle(auto, pool, table, count, trans, work, here, byte, bases)
+            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                return failure(count)
+            work[rows + depth] = here
+            following = int(trans[here * stride + 1 + byte])
+        known = int(trans[there * stride + 1 + byte])
+        if known <= UNKNOWN:
+            there = settle(auto, pool, table, count, trans, work, there, byte, bases)
+            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                return failure(count)
+            work[others + depth] = there
+            known = int(trans[there * stride + 1 + byte])
+        if following == home:
+            following = other
+        if known == home:
+            known = other
+        stop = int(skips[i])
+        if following == known:
+            i = stop
+            continue
+        if following < 0:
+            for j in range(i, stop):
+                token = int(tokens[j])
+                if token >= 0:
+                    out[token >> 5] = int(out[token >> 5]) & ~(1 << (token & 31)) & 0xFFFFFFFF
+            i = stop
+            continue
+        token = int(tokens[i])
+        if token >= 0:
+            out[token >> 5] |= 1 << (token & 31)
+        work[rows + depth + 1] = following
+        if known < 0:
+            code = walk(
+                auto,
+                pool,
+                table,
+                count,
+                trans,
+                work,
+                bytes_,
+                depths,
+                skips,
+                tokens,
+                i + 1,
+                stop,
+                bases,
+                out,
+            )
+            if code < 0:
+                return code
+            i = stop
+            continue
+        work[others + depth + 1] = known
+        i += 1
+    count[WALKED] += visited
     return 0
 
 
@@ -1861,6 +2216,7 @@ def finish(
     offsets,
     found,
     loops,
+    around_loops,
     duplicates,
     eos,
     symbol_ids,
@@ -1902,6 +2258,13 @@ def finish(
             out,
         )
     else:
+        home = int(found[0])
+        apart = found[2] == ENDLESS and row != found[1] and row != home
+        if apart:
+            # first the mask of what the run comes to, then what differs at its beginning
+            row = int(found[1])
+            for i in range(8):
+                loops[i] = around_loops[i]
         longest = min(int(found[2]), slice_rows.size // out.size - 1)
         part = slice_rows[longest * out.size : (longest + 1) * out.size]
         for i in range(out.size):
@@ -1938,6 +2301,25 @@ def finish(
             bases,
             out,
         )
+        if apart and code == 0:
+            row = int(found[3])
+            code = walk_difference(
+                auto,
+                pool,
+                table,
+                count,
+                trans,
+                work,
+                bytes_,
+                depths,
+                skips,
+                tokens,
+                row,
+                int(found[1]),
+                home,
+                bases,
+                out,
+            )
     if code < 0:
         return code
     for i in range(0, duplicates.size, 2):
@@ -2262,7 +2644,16 @@ def forget_rows(pool, count):
 
 
 @jit
-def compact(pool, count, new_pool, new_table, new_count, roots, moved):
+def watches(auto, pool, frame):
+    """Whether a frame's value is a WATCH."""
+    target = int(pool[frame + 3])
+    if target < SITE_BASE or pool[frame + 4] < 0:
+        return False
+    return auto[auto[SITE_LOOP] + target - SITE_BASE] < 0
+
+
+@jit
+def compact(auto, pool, count, new_pool, new_table, new_count, roots, moved):
     """Copy what sequences are made of (the terms under ``roots``) to a new arena, renumbered.
 
     ``roots`` is rewritten in place; ``moved`` is scratch as long as the pool, filled with -1.
@@ -2285,6 +2676,8 @@ def compact(pool, count, new_pool, new_table, new_count, roots, moved):
             n = int(pool[term]) >> 5
             if kind == FRAME:
                 moved[pool[term + 5]] = 0
+                if watches(auto, pool, term):
+                    moved[pool[term + 4]] = 0
             elif kind == SET or kind == BASES:
                 for i in range(n):
                     moved[pool[term + 3 + i]] = 0
@@ -2296,6 +2689,8 @@ def compact(pool, count, new_pool, new_table, new_count, roots, moved):
             kind = pool[term] & 31
             if kind == FRAME:
                 pool[term + 5] = moved[pool[term + 5]]
+                if watches(auto, pool, term):
+                    pool[term + 4] = moved[pool[term + 4]]
             elif kind == SET or kind == BASES:
                 for i in range(n):
                     pool[term + 3 + i] = moved[pool[term + 3 + i]]
@@ -2439,6 +2834,7 @@ if COMPILED:
             array64(context, 9),
             array64(context, 14),
             array_u32(context, 15),
+            array_u32(context, 16),
             array32(context, 18),
             array64(context, 19),
             array32(context, 22),

@@ -359,7 +359,10 @@ class Matcher:
                 back, counted = (
                     (target, None)
                     if target < SITE_BASE
-                    else (self._engine.site_return(target), count)
+                    else (
+                        self._engine.site_return(target),
+                        count if self._engine.counts(target) else None,
+                    )
                 )
                 views.append(FrameView(back, self._rules(back), counted))
             out.append(StackView(state, self._rules(state), tuple(views)))

@@ -35,6 +35,9 @@ class Packed:
         self._zones: list[int] = []
         self._room: dict[int, int] = {}
         self._filled: dict[int, int] = {}
+        none = np.zeros(0, dtype=np.int32)
+        self._watch_root = self._tree_byte = self._tree_node = self._tree_end = none
+        self._tree_start = np.zeros(1, dtype=np.int32)
         self._order = _call_order(automaton) if automaton.grow is None else None
         self._first = _first_symbols(automaton, self.words) if automaton.grow is None else None
         self.sync()
@@ -43,6 +46,7 @@ class Packed:
         """Take over what is new in the automaton; ``auto`` may be a new array afterwards."""
         a = self.automaton
         self._number_sites()
+        self._plant_trees()
         zones = zip(a.loop_alphabet, a.loop_least, strict=True)
         for alphabet, least in list(zones)[len(self._zones) :]:
             self._zones.append(self.slices.longest_run(alphabet) // least + 2)
@@ -74,6 +78,12 @@ class Packed:
             k.LOOP_MIN: a.loop_min,
             k.LOOP_MAX: a.loop_max,
             k.LOOP_ZONE: np.array(self._zones, dtype=np.int32),
+            k.WATCHED: a.watched,
+            k.WATCH_ROOT: self._watch_root,
+            k.TREE_START: self._tree_start,
+            k.TREE_BYTE: self._tree_byte,
+            k.TREE_NODE: self._tree_node,
+            k.TREE_END: self._tree_end,
         }
         if any(len(part) > self._room.get(slot, -1) for slot, part in parts.items()):
             self._lay_out(parts)
@@ -85,6 +95,7 @@ class Packed:
             auto[at + begin : at + len(part)] = part[begin:]
             self._filled[slot] = len(part)
         auto[k.N_STATES] = a.n_states
+        auto[k.HAS_WATCH] = len(a.watches) > 0
 
     def _lay_out(self, parts: dict[int, NDArray[np.generic]]) -> None:
         """A new array with twice the room where the automaton may still grow."""
@@ -113,11 +124,52 @@ class Packed:
         if known == len(a.call_return):
             return
         fresh = a.call_return[known:].astype(np.int32)
-        loops = a.call_loop[known:]
-        for i in np.flatnonzero(loops >= 0).tolist():
+        # a site's loop, or -1 - its watch
+        loops = np.where(a.call_watch[known:] >= 0, -1 - a.call_watch[known:], a.call_loop[known:])
+        counted = (a.call_loop[known:] >= 0) | (a.call_watch[known:] >= 0)
+        for i in np.flatnonzero(counted).tolist():
             key = (int(loops[i]), int(fresh[i]))
             fresh[i] = k.SITE_BASE + self._sites.setdefault(key, len(self._sites))
         self._returns = np.concatenate([self._returns, fresh])
+
+    def _plant_trees(self) -> None:
+        """Trees of the texts of the watches that are new, over their UTF-8 bytes."""
+        fresh = self.automaton.watches[len(self._watch_root) :]
+        if not fresh:
+            return
+        first = len(self._tree_end)
+        roots: list[int] = []
+        children: list[dict[int, int]] = []
+        ends: list[int] = []
+
+        def node() -> int:
+            children.append({})
+            ends.append(0)
+            return len(children) - 1
+
+        for texts in fresh:
+            root = node()
+            roots.append(first + root)
+            for text in texts:
+                at = root
+                for byte in text.encode("utf-8", "surrogatepass"):
+                    following = children[at].get(byte)
+                    if following is None:
+                        following = children[at][byte] = node()
+                    at = following
+                ends[at] = 1
+        bytes_ = [byte for some in children for byte in some]
+        nodes = [first + child for some in children for child in some.values()]
+        starts = len(self._tree_byte) + np.cumsum([len(some) for some in children])
+
+        def longer(old: NDArray[np.int32], new: list[int] | NDArray[np.int64]) -> NDArray[np.int32]:
+            return np.concatenate([old, np.asarray(new, dtype=np.int32)])
+
+        self._watch_root = longer(self._watch_root, roots)
+        self._tree_start = longer(self._tree_start, starts)
+        self._tree_byte = longer(self._tree_byte, bytes_)
+        self._tree_node = longer(self._tree_node, nodes)
+        self._tree_end = longer(self._tree_end, ends)
 
 
 def _call_order(a: Automaton) -> NDArray[np.int32]:
@@ -175,6 +227,7 @@ def scratch(n_states: int, n_symbols: int, max_token_bytes: int) -> NDArray[np.i
         k.R_MARK: n_states + 1,
         k.W_ASKED: 2 * k.MAX_ASKED,
         k.W_DEPTH: k.MAX_ASKED + max_token_bytes + 2,
+        k.W_OTHER: max_token_bytes + 2,
         k.W_PATH: 3 * k.MAX_ASKED + 3,
         k.W_TREE: _BUFFER,
         k.W_CHAIN: k.MOST_CHARACTERS + 2,

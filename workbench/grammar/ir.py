@@ -8,7 +8,7 @@ Next file to read: ``workbench/automaton/build.py`` (Grammar -> Automaton).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal as TypingLiteral
 
@@ -23,6 +23,7 @@ __all__ = [
     "Graph",
     "Literal",
     "Origin",
+    "OtherText",
     "Outcome",
     "Ref",
     "Repeat",
@@ -152,6 +153,25 @@ class Token(Expr):
             raise ValueError("a token needs an id or a name")
         object.__setattr__(self, "ids", ids or None)
         object.__setattr__(self, "names", names)
+
+
+@dataclass(frozen=True, slots=True)
+class OtherText(Expr):
+    """What stands between the quotes of a JSON string, in any of its spellings, but none of some texts.
+
+    Equals ``expand(texts)``, the same as an expression of its own, which may be large; the engine
+    instead reads ``body``, all that may stand there, and watches what it spells. ``body`` is regular, has no
+    references and no counted repeats, and whatever of it has been read can go on in endlessly many ways.
+    """
+
+    texts: tuple[str, ...]
+    body: Expr = field(compare=False, repr=False)
+    expand: Callable[[tuple[str, ...]], Expr] = field(compare=False, repr=False)
+
+    @property
+    def expanded(self) -> Expr:
+        """The language as an expression of the other kinds."""
+        return self.expand(self.texts)
 
 
 EMPTY = Seq(())
