@@ -206,7 +206,9 @@ def _unexpected(source: str, error: Any) -> GrammarSyntaxError:
         found = _describe(token)
         message = f"expected {_expectation(accepts)}, found {found}"
         if token.type in {"_BAR", "AND"}:
-            hint = f"a rule goes on in the next line only after a {token[0]!r} or inside parentheses"
+            hint = (
+                f"a rule goes on in the next line only after a {token[0]!r} or inside parentheses"
+            )
         elif token.type == "_DEFINE":
             hint = "each rule begins on a line of its own"
             if _SWALLOWED.search(source, max(0, start - 500), start):
