@@ -32,8 +32,9 @@ if TYPE_CHECKING:
         rollback_all,
     )
     from workbench.engine.cache import CacheInfo
-    from workbench.engine.compile import cache_info, clear_cache
+    from workbench.engine.compile import cache_info, clear_cache, load_compiled
     from workbench.errors import (
+        ArtifactError,
         BudgetTooSmall,
         DeadEnd,
         GrammarSyntaxError,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "ArtifactError": "errors",
     "Budgets": "automaton.budgets",
     "BudgetTooSmall": "errors",
     "CacheInfo": "engine.cache",
@@ -93,6 +95,7 @@ _HOMES = {
     "generate": "decoding",
     "intersection": "frontends.combine",
     "json_schema": "frontends.json_schema",
+    "load_compiled": "engine.compile",
     "load_model": "models",
     "regex": "frontends.regex",
     "rollback_all": "engine",
@@ -104,6 +107,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "ArtifactError",
     "BudgetTooSmall",
     "Budgets",
     "CacheInfo",
@@ -141,6 +145,7 @@ __all__ = [
     "generate",
     "intersection",
     "json_schema",
+    "load_compiled",
     "load_model",
     "regex",
     "rollback_all",

@@ -5,9 +5,11 @@ Every error carries its data as fields and renders one message: what is wrong, w
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 __all__ = [
+    "ArtifactError",
     "BudgetTooSmall",
     "DeadEnd",
     "GrammarSyntaxError",
@@ -115,6 +117,15 @@ class GrammarTooComplex(WorkbenchError):
             f"the grammar needs more than {limit:,} {budget}{where}; simplify it there or raise the "
             "limit through workbench.Budgets"
         )
+
+
+class ArtifactError(WorkbenchError):
+    """A file of a compiled grammar cannot be read: not one, cut off, altered, or of another format."""
+
+    def __init__(self, path: str | os.PathLike[str], reason: str) -> None:
+        self.path = os.fspath(path)
+        self.reason = reason
+        super().__init__(f"{self.path}: {reason}. Compile the grammar and save it again.")
 
 
 class DeadEnd(WorkbenchError):

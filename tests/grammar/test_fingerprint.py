@@ -22,6 +22,7 @@ from workbench.grammar.ir import (
     Graph,
     Literal,
     Origin,
+    OtherText,
     Outcome,
     Ref,
     Repeat,
@@ -123,6 +124,26 @@ def test_parts_that_are_shared_are_written_once() -> None:
         assert isinstance(back, Seq) and back.items[0] is back.items[1]
         back = back.items[0]
     assert back == A
+
+
+def test_other_texts_are_written_out_where_their_function_has_no_name() -> None:
+    def expand(texts: tuple[str, ...]) -> Expr:
+        return Literal("/".join(texts).encode())
+
+    rules: dict[str, Expr] = {"root": OtherText(("a", "é"), Repeat(A, 0, None), expand)}
+    assert around_again(rules) == {"root": Seq((Literal("a/é".encode()),))}
+    arrays = Encoder({expand: "f"}).rules(rules).arrays()
+    found = Decoder(arrays, {"f": expand}).rule("root")
+    assert isinstance(found, OtherText) and found == rules["root"]
+    assert (found.body, found.expand) == (Repeat(A, 0, None), expand)
+    with pytest.raises(ValueError, match="not known"):
+        Decoder(arrays).rule("root")
+    others = [
+        OtherText(("a",), A, expand),
+        OtherText(("a", "é"), A, lambda _: Literal(b"other")),
+        rules["root"],
+    ]
+    assert len({fingerprint(Grammar({"root": one}, "root")) for one in others}) == 3
 
 
 def test_random_grammars_come_back_with_their_fingerprints() -> None:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 
 from workbench.automaton.budgets import Budgets
 from workbench.automaton.build import build_automaton
-from workbench.automaton.model import Automaton
+from workbench.automaton.model import NOT_BUILT, Automaton
+from workbench.automaton.serial import Artifact, read_artifact, write_artifact
 from workbench.engine.cache import CacheInfo, ContentCache
 from workbench.engine.engine import Engine
 from workbench.engine.matcher import Matcher
 from workbench.engine.tokens import resolve_tokens
 from workbench.grammar.fingerprint import fingerprint
-from workbench.grammar.ir import Grammar
+from workbench.grammar.ir import Expr, Grammar
 from workbench.vocabulary import Vocabulary
 
-__all__ = ["CompiledGrammar", "cache_info", "clear_cache", "compile"]
+__all__ = ["CompiledGrammar", "cache_info", "clear_cache", "compile", "load_compiled"]
 
 _MAX_BYTES = 1 << 29
+#: in files, the name of the function that expands other texts in JSON strings
+_JSON_TEXTS = "json texts"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +37,28 @@ class CompiledGrammar:
     def matcher(self, max_rollback: int | None = None) -> Matcher:
         """A matcher at the start; it can take back ``max_rollback`` tokens (default: all)."""
         return Matcher(self, max_rollback)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the grammar and its automaton to a file, for :func:`load_compiled`; all of it or nothing.
+
+        What is built on demand is built first, all of it: of a very large schema that takes a while, and
+        raises ``GrammarTooComplex`` past the budgets. A source that has no JSON form is left out.
+        """
+        automaton, budgets = self.automaton, self.engine.budgets
+        if NOT_BUILT in automaton.entry_state:
+            # another one: this one grows under the lock of its engine
+            automaton = _automaton(self.grammar, self.vocabulary, budgets).complete()
+        missing = frozenset(self.vocabulary.missing_bytes)
+        try:
+            package = version("grammar-workbench")
+        except PackageNotFoundError:  # run from a folder that was not installed
+            package = "unknown"
+        artifact = Artifact(
+            self.grammar, automaton, budgets, missing, self.vocabulary.fingerprint, package
+        )
+        from workbench.frontends.json_schema.coding import other_names
+
+        write_artifact(path, artifact, {other_names: _JSON_TEXTS, _other_names: _JSON_TEXTS})
 
 
 def compile(
@@ -71,18 +97,53 @@ def cache_info() -> CacheInfo:
     return _compiled.info()
 
 
-def _compile(grammar: Grammar, vocabulary: Vocabulary, budgets: Budgets) -> CompiledGrammar:
-    automaton = build_automaton(
-        grammar,
-        frozenset(vocabulary.missing_bytes),
-        budgets,
-        resolve_tokens(grammar, vocabulary),
+def load_compiled(
+    path: str | os.PathLike[str], vocabulary: Vocabulary, budgets: Budgets | None = None
+) -> CompiledGrammar:
+    """Read what :meth:`CompiledGrammar.save` wrote, for a vocabulary: that of then or any other.
+
+    An automaton depends on the bytes that no token contains, and on the tokens that its grammar names: when
+    these are others for the vocabulary, it is made anew. ``budgets`` are by default those of then.
+
+    Raises ``ArtifactError`` for a file that is cut off, altered, of another format or none of ours; where
+    the automaton is made anew, what ``compile`` raises.
+    """
+    artifact = read_artifact(path, {_JSON_TEXTS: _other_names})
+    budgets = budgets or artifact.budgets
+    fits = artifact.missing == frozenset(vocabulary.missing_bytes) and (
+        not artifact.automaton.symbols or artifact.vocabulary == vocabulary.fingerprint
     )
+    if not fits:
+        return _compile(artifact.grammar, vocabulary, budgets)
+    return CompiledGrammar(
+        artifact.grammar,
+        vocabulary,
+        artifact.automaton,
+        Engine(artifact.automaton, vocabulary, budgets),
+    )
+
+
+def _other_names(texts: tuple[str, ...]) -> Expr:
+    """As the front end's, which is imported when it is used."""
+    from workbench.frontends.json_schema.coding import other_names
+
+    return other_names(texts)
+
+
+def _compile(grammar: Grammar, vocabulary: Vocabulary, budgets: Budgets) -> CompiledGrammar:
+    automaton = _automaton(grammar, vocabulary, budgets)
     return CompiledGrammar(grammar, vocabulary, automaton, Engine(automaton, vocabulary, budgets))
 
 
+def _automaton(grammar: Grammar, vocabulary: Vocabulary, budgets: Budgets) -> Automaton:
+    missing = frozenset(vocabulary.missing_bytes)
+    return build_automaton(grammar, missing, budgets, resolve_tokens(grammar, vocabulary))
+
+
 def _size(compiled: CompiledGrammar) -> int:
-    return compiled.engine.stats()["arena_bytes"]
+    """Bytes that an engine has in use; room that it has not used yet costs nothing."""
+    engine = compiled.engine
+    return engine.stats()["arena_bytes"] + engine.table.nbytes + engine.auto.nbytes
 
 
 _compiled: ContentCache[CompiledGrammar] = ContentCache(

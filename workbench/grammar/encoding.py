@@ -8,7 +8,7 @@ Next file to read: ``workbench/grammar/fingerprint.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from workbench.grammar.ir import (
     Graph,
     Literal,
     Origin,
+    OtherText,
     Ref,
     Repeat,
     Seq,
@@ -28,9 +29,12 @@ from workbench.grammar.ir import (
     children,
 )
 
-__all__ = ["DTYPES", "Decoder", "Encoder"]
+__all__ = ["DTYPES", "Decoder", "Encoder", "Expand"]
 
-_LITERAL, _BYTES, _CHARS, _SEQ, _ALT, _REPEAT, _REF, _GRAPH, _TOKEN = range(9)
+#: what writes out an ``OtherText``
+Expand = Callable[[tuple[str, ...]], Expr]
+
+_LITERAL, _BYTES, _CHARS, _SEQ, _ALT, _REPEAT, _REF, _GRAPH, _TOKEN, _OTHER = range(10)
 #: counts from here on are kept as texts
 _LARGE = 1 << 62
 
@@ -47,14 +51,20 @@ DTYPES: dict[str, type[np.generic]] = {
 
 
 class Encoder:
-    """Collects expressions, origins and texts; equal ones get the same number."""
+    """Collects expressions, origins and texts; equal ones get the same number.
 
-    def __init__(self) -> None:
+    ``names`` are those of the functions that expand an ``OtherText``; it is written out where its function has
+    none.
+    """
+
+    def __init__(self, names: Mapping[Expand, str] | None = None) -> None:
+        self._names = names or {}
         self._texts: dict[bytes, int] = {}
         self._origins: dict[Origin, int] = {}
         self._rows: dict[tuple[int, ...], int] = {}
         #: by identity; each expression is kept, so that its id stays its own
         self._numbers: dict[int, tuple[int, Expr]] = {}
+        self._expanded: dict[int, Expr] = {}
         self._rules: dict[int, int] = {}
 
     def rules(self, rules: Mapping[str, Expr]) -> Encoder:
@@ -84,7 +94,10 @@ class Encoder:
         while stack:
             expr = stack[-1]
             if id(expr) not in numbers:
-                waiting = [part for part in children(expr) if id(part) not in numbers]
+                parts = children(expr)
+                if isinstance(expr, OtherText):
+                    parts = (expr.body if expr.expand in self._names else self._written(expr),)
+                waiting = [part for part in parts if id(part) not in numbers]
                 if waiting:
                     stack += reversed(waiting)
                     continue
@@ -92,6 +105,12 @@ class Encoder:
                 numbers[id(expr)] = self._rows.setdefault(row, len(self._rows)), expr
             stack.pop()
         return numbers[id(top)][0]
+
+    def _written(self, expr: OtherText) -> Expr:
+        found = self._expanded.get(id(expr))
+        if found is None:
+            found = self._expanded[id(expr)] = expr.expanded
+        return found
 
     def _row(self, expr: Expr) -> tuple[int, ...]:
         numbers = self._numbers
@@ -120,6 +139,11 @@ class Encoder:
         if isinstance(expr, Token):
             ids = expr.ids or ()
             return _TOKEN, int(expr.negated), len(ids), *ids, *map(self.text, expr.names)
+        if isinstance(expr, OtherText):
+            name = self._names.get(expr.expand)
+            if name is None:
+                return _SEQ, numbers[id(self._written(expr))][0]
+            return _OTHER, numbers[id(expr.body)][0], self.text(name), *map(self.text, expr.texts)
         raise TypeError(f"not an expression: {expr!r}")
 
     def _count(self, count: int) -> int:
@@ -159,13 +183,28 @@ def _starts(parts: Iterable[Sequence[int]]) -> NDArray[np.int64]:
 class Decoder:
     """Reads what an :class:`Encoder` wrote, each part when it is asked for.
 
+    ``functions`` are those that the encoder had names for.
+
     Raises ``ValueError`` or ``IndexError`` here and in all methods when the arrays do not fit together.
     """
 
-    def __init__(self, arrays: Mapping[str, NDArray[np.generic]]) -> None:
+    def __init__(
+        self,
+        arrays: Mapping[str, NDArray[np.generic]],
+        functions: Mapping[str, Expand] | None = None,
+    ) -> None:
+        self._functions = functions or {}
         self._texts = arrays["texts"].tobytes()
         self._text_starts = _checked(arrays["text_starts"], len(self._texts))
-        self._origin_rows: list[list[int]] = arrays["origins"].reshape(-1, 5).tolist()
+        origins = arrays["origins"].reshape(-1, 5)
+        self._origin_rows = origins
+        self.n_texts, self.n_origins = len(self._text_starts) - 1, len(origins)
+        if origins.size and (
+            origins.min() < -1
+            or origins[:, [0, 3]].max() >= self.n_texts
+            or not 0 <= origins[:, 4].min() <= origins[:, 4].max() <= 1
+        ):
+            raise ValueError("an origin is nowhere")
         self._rows = arrays["rows"]
         self._row_starts = _checked(arrays["row_starts"], len(self._rows))
         self._origins: dict[int, Origin] = {}
@@ -175,6 +214,8 @@ class Decoder:
         self.rules: dict[str, int] = dict(zip(names, arrays["rule_rows"].tolist(), strict=True))
         if len(self.rules) != len(names):
             raise ValueError("a rule is there twice")
+        if not all(0 <= row < len(self._row_starts) - 1 for row in self.rules.values()):
+            raise ValueError("a rule has no row")
 
     def bytes(self, number: int) -> bytes:
         """A text as bytes."""
@@ -194,12 +235,12 @@ class Decoder:
         if found is None:
             if number < 0:
                 raise IndexError(number)
-            pointer, start, end, rule, negated = self._origin_rows[number]
+            pointer, start, end, rule, negated = self._origin_rows[number].tolist()
             found = self._origins[number] = Origin(
-                None if pointer < 0 else self.text(pointer),
-                None if start < 0 else start,
-                None if end < 0 else end,
-                None if rule < 0 else self.text(rule),
+                None if pointer == -1 else self.text(pointer),
+                None if start == -1 else start,
+                None if end == -1 else end,
+                None if rule == -1 else self.text(rule),
                 bool(negated),
             )
         return found
@@ -267,6 +308,12 @@ class Decoder:
             negated, n_ids, *rest = given
             names = tuple(map(self.text, rest[n_ids:]))
             return Token(tuple(rest[:n_ids]), names, bool(negated), origin=origin)
+        if kind == _OTHER:
+            body, function, *texts = given
+            expand = self._functions.get(self.text(function))
+            if expand is None:
+                raise ValueError("a function that is not known")
+            return OtherText(tuple(map(self.text, texts)), exprs[body], expand, origin=origin)
         raise ValueError(f"{kind} is no kind of expression")
 
     def _count(self, number: int) -> int:
@@ -278,7 +325,7 @@ def _parts(row: list[int]) -> list[int]:
     kind = row[0]
     if kind in (_SEQ, _ALT):
         return row[1:-1]
-    if kind == _REPEAT:
+    if kind in (_REPEAT, _OTHER):
         return row[1:2]
     if kind == _GRAPH:
         return row[5 + row[3] : -1 : 3]
