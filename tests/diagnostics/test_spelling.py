@@ -376,6 +376,23 @@ def test_a_schema_under_tokens_of_whole_characters_is_proved() -> None:
     assert (report.places, report.complete, report.steps) == ((), True, 0)
 
 
+def test_a_schema_whose_strings_are_watched() -> None:
+    schema = {"type": "object", "properties": {"e": {"const": 1}}}
+    schema["additionalProperties"] = {"type": "boolean"}
+    printable = [chr(c) for c in range(0x20, 0x7F) if chr(c) != "e"]
+    report = unspellable(wb.json_schema(schema), vocabulary(*printable, "ex", "é", "\\u006"))
+    assert (report.joined, report.complete) == (b"e\xa9\xc3", True)
+    # the name may be spelled with an escape, the two values that others may have may not
+    assert [(place.kind, place.text) for place in report.places] == [
+        ("no return", b'{"'),
+        ("dead end", b'{"":tru'),
+        ("dead end", b'{"":fals'),
+    ]
+    proved = unspellable(wb.json_schema(schema), vocabulary(*printable, "e", "éx", "é"))
+    assert (proved.places, proved.steps) == ((), 0)
+    assert proved.proof
+
+
 def test_bytes_that_are_not_told_apart_are_tried_once() -> None:
     words = vocabulary(*(chr(c) for c in range(0x61, 0x7B)), "+-")
     report = unspellable(wb.gbnf('root ::= ([a-p] | [g-z]) "+-"'), words)

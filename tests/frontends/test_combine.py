@@ -46,6 +46,20 @@ def test_three_grammars_of_three_front_ends() -> None:
     assert isinstance(both.rules["root"], Graph)
 
 
+def test_a_schema_whose_strings_are_watched() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"const": 1}},
+        "additionalProperties": {"type": "boolean"},
+    }
+    short = wb.intersection(wb.json_schema(schema), wb.regex(r'\{("[a-b]+":[^ ]{1,5})*\}'))
+    assert [
+        accepts(short, text) for text in (b'{"a":1}', b'{"b":true}', b'{"aa":false}', b"{}")
+    ] == [True] * 4
+    refused = (b'{"a":true}', b'{"b":1}', b'{"b":true }', b'{"c":true}')
+    assert [accepts(short, text) for text in refused] == [False] * 4
+
+
 def test_rules_of_one_name_are_kept_apart() -> None:
     one = wb.gbnf('root ::= x x\nx ::= "a" | "b"')
     other = wb.gbnf('root ::= "a" x\nx ::= [bc]')

@@ -19,6 +19,7 @@ from workbench.grammar.ir import (
     Alt,
     Expr,
     Graph,
+    OtherText,
     Ref,
     Repeat,
     Seq,
@@ -103,6 +104,8 @@ def resolve(parts: Sequence[Expr], rules: Mapping[str, Expr]) -> list[Expr]:
     def spelled(part: Expr) -> Expr | None:
         if isinstance(part, Token):
             raise NotRegular("it names a token, which is no text", part)
+        if isinstance(part, OtherText):
+            return part.expanded
         return said.get(part.name) if isinstance(part, Ref) else None
 
     done: dict[int, Expr] = {}

@@ -171,20 +171,26 @@ def _single_bytes(vocabulary: Vocabulary, without: frozenset[int] = frozenset())
 
 
 def _reached(grammar: ir.Grammar) -> Iterator[ir.Expr]:
-    """The expressions of the rules that the start leads to."""
+    """The expressions of the rules that the start leads to, and those that are watched in them."""
     seen = {grammar.start}
     todo = [grammar.start]
+    watched: dict[int, ir.Expr] = {}
     while todo:
         for part in ir.walk(grammar.rules[todo.pop()]):
             if isinstance(part, ir.Ref) and part.name not in seen:
                 seen.add(part.name)
                 todo.append(part.name)
+            elif isinstance(part, ir.OtherText):
+                watched[id(part.body)] = part.body
             yield part
+    for body in watched.values():
+        yield from ir.walk(body)
 
 
 def _alphabet(grammar: ir.Grammar) -> list[int]:
     """The bytes of a grammar in classes that it does not tell apart, each as a bit mask."""
     masks: set[int] = set()
+    watching = False
     for part in _reached(grammar):
         if isinstance(part, ir.Literal):
             masks.update(1 << byte for byte in part.data)
@@ -193,6 +199,13 @@ def _alphabet(grammar: ir.Grammar) -> list[int]:
         elif isinstance(part, ir.CharSet):
             edges = utf8_graph(part.ranges)[1]
             masks.update((1 << high + 1) - (1 << low) for _, low, high, _ in edges)
+        elif isinstance(part, ir.OtherText):
+            watching = True
+    if watching:  # what is watched may tell any bytes apart
+        used = 0
+        for mask in masks:
+            used |= mask
+        return [1 << byte for byte in _members(used)]
     classes: list[int] = []
     for mask in sorted(masks):
         split = []
@@ -218,7 +231,8 @@ def _characters_suffice(
     a text that completes the one so far, and the leaves that its characters are read by: by (3) each
     character that a set reads can be exchanged for one that is a token, which the same set reads, and by
     (4) the others are tokens. Spelled so, the text can be completed token by token. A literal with a
-    missing byte stands in no such text.
+    missing byte stands in no such text. Where texts are watched for, there are such ways of any length, so
+    one that is longer than these texts.
     """
     singles: set[str] = set()
     for token_id in range(vocabulary.size):
@@ -232,9 +246,12 @@ def _characters_suffice(
         if len(text) == 1:
             singles.add(text)
     codes = sorted(map(ord, singles))
+    watching = any(isinstance(part, ir.OtherText) for part in _reached(grammar))
     for part in _reached(grammar):
         if isinstance(part, ir.Literal):
             if not missing.isdisjoint(part.data):
+                if watching:
+                    return False
                 continue
             try:
                 if not singles.issuperset(part.data.decode("utf-8")):
