@@ -357,12 +357,12 @@ def fifty_thousand_long_words() -> None:
 
 
 @case()
-def fifty_thousand_words_in_brackets() -> None:
+def ten_thousand_words_in_brackets() -> None:
     """In GBNF, each an alternative of its own inside a recursive rule."""
-    texts = random_words(50_000, 7)
+    texts = random_words(10_000, 7)
     source = 'root ::= "(" root ")" | ' + " | ".join(f'"{word}"' for word in texts)
     matcher = start(wb.gbnf(source), small())
-    for text in texts[::5000]:
+    for text in texts[::1000]:
         assert is_text(matcher, f"(({text}))")
         assert not is_text(matcher, f"(({text})")
     assert not is_text(matcher, "((notaword0))")
