@@ -42,8 +42,7 @@ from workbench.frontends.json_schema.values import (
     decimal,
     type_bit,
 )
-from workbench.grammar import ir
-from workbench.grammar.ir import NEVER, Alt, Expr, Literal, Origin, Ref, Repeat, Seq
+from workbench.grammar.ir import NEVER, Alt, Expr, Literal, Origin, OtherText, Ref, Repeat, Seq
 from workbench.grammar.lazy import LazyRules
 
 __all__ = ["ANY_CHARACTER", "ANY_STRING", "Emitter"]
@@ -56,9 +55,6 @@ _ANY_NUMBER = number_between(None, None, False)
 ANY_CHARACTER = spell_class(ANY)
 _ANY_CONTENT = Repeat(ANY_CHARACTER, 0, None)
 ANY_STRING = Seq((_QUOTE, _ANY_CONTENT, _QUOTE))
-
-#: Strings other than some, where the representation has them; else they are written out.
-_OTHER_TEXT: Any = getattr(ir, "OtherText", None)
 
 
 class Emitter:
@@ -196,9 +192,7 @@ class Emitter:
             value = self.use(plan.cell_value(cell))
             if value != NEVER:
                 others.append(
-                    self._layout.member(
-                        self._cell_name(plan, cell, origin), value, False, None
-                    ).expr
+                    self._layout.member(self._cell_name(plan, cell), value, False, None).expr
                 )
         other = either(*others) if others else None
         return self._layout.object(
@@ -211,31 +205,25 @@ class Emitter:
                 return Origin(pointer=schema.pointer)
         return origin
 
-    def _cell_name(self, plan: ObjectPlan, cell: NameCell, origin: Origin) -> Expr:
+    def _cell_name(self, plan: ObjectPlan, cell: NameCell) -> Expr:
         """How a name of a cell is written, quotes included."""
         if cell.content is None:
             if not plan.named:
                 return ANY_STRING
-            return self._other_name(tuple(sorted(plan.named)), origin)
+            return self._other_name(tuple(sorted(plan.named)))
         known = self._shared.get(("cell", id(cell)))
         if known is None:
             content = spelled(cell.content, spell_class)
             known = self._shared["cell", id(cell)] = Seq((_QUOTE, content, _QUOTE))
         return known
 
-    def _other_name(self, names: tuple[str, ...], origin: Origin) -> Expr:
+    def _other_name(self, names: tuple[str, ...]) -> Expr:
         """A name that is none of these."""
-        if _OTHER_TEXT is not None:
-            known = self._shared.get(("name", names))
-            if known is None:
-                content = _OTHER_TEXT(names, _ANY_CONTENT, other_names)
-                known = self._shared["name", names] = Seq((_QUOTE, content, _QUOTE))
-            return known
-        return self._rule(
-            ("name", names),
-            f"{_readable(str(origin.pointer))}/*",
-            lambda: Seq((_QUOTE, other_names(names), _QUOTE)),
-        )
+        known = self._shared.get(("name", names))
+        if known is None:
+            content = OtherText(names, _ANY_CONTENT, other_names)
+            known = self._shared["name", names] = Seq((_QUOTE, content, _QUOTE))
+        return known
 
     def _machine(self, plan: ObjectPlan | ArrayPlan, origin: Origin) -> Expr:
         """An object or array whose formula is decided as it is read."""
@@ -262,7 +250,7 @@ class Emitter:
             name = plan.named[place]
             place_of = self._member_origin(plan, name, origin)
             return self._layout.member(quoted(name), value, False, place_of).expr
-        key = self._cell_name(plan, plan.cells()[label], origin)
+        key = self._cell_name(plan, plan.cells()[label])
         return self._layout.member(key, value, False, None).expr
 
     def _array(self, plan: ArrayPlan, origin: Origin) -> Expr:

@@ -9,16 +9,26 @@ Next file to read: ``emit.py``.
 
 from __future__ import annotations
 
+from workbench.errors import GrammarTooComplex
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula
 from workbench.frontends.json_schema.intervals import numbers_in
 from workbench.frontends.json_schema.nodes import KINDS, Node, Nodes
 from workbench.frontends.json_schema.shapes import ArrayPlan, ObjectPlan, Shapes
 from workbench.frontends.json_schema.strings import string_content
 from workbench.frontends.json_schema.values import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING
-from workbench.frontends.json_schema.weave import Fits
+from workbench.frontends.json_schema.weave import MAX_STATES, Fits, State
 from workbench.grammar.ir import NEVER
 
 __all__ = ["Emptiness"]
+
+
+def _is_new(state: State, met: set[tuple[int, int]]) -> bool:
+    key = (state[0], id(state[1]))
+    if key in met:
+        return False
+    met.add(key)
+    return True
+
 
 _CHEAP_FIRST = (NULL, BOOLEAN, STRING, NUMBER, ARRAY, OBJECT)
 
@@ -125,8 +135,28 @@ class Emptiness:
         return self._reaches_end(plan, made)
 
     def _reaches_end(self, plan: ObjectPlan | ArrayPlan, made: Fits) -> bool:
-        explored = self._shapes.explored(plan, made)
-        return any(plan.may_end(state) for state in explored.states)
+        """Whether the plan's machine can end; what is nearest to the end is looked at first."""
+        weaver = self._shapes.weaver
+        start: State = (0, plan.with_counts())
+        met = {(0, id(start[1]))}
+        fresh: list[State] = [start]
+        waiting: list[State] = []
+        while fresh or waiting:
+            if not fresh:
+                for move in plan.moves(weaver, waiting.pop(), made):
+                    if _is_new(move.target, met):
+                        fresh.append(move.target)
+                continue
+            state = fresh.pop()
+            if plan.may_end(state):
+                return True
+            waiting.append(state)
+            skipped = plan.skip(weaver, state)
+            if skipped is not None and _is_new(skipped, met):
+                fresh.append(skipped)
+            if len(met) > MAX_STATES:
+                raise GrammarTooComplex("states of an object or array", MAX_STATES)
+        return False
 
     def blame(self, node: Node) -> tuple[str, str]:
         """The smallest part of an empty node that is empty itself, and why."""

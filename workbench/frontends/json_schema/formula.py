@@ -63,6 +63,7 @@ class Formulas:
     def __init__(self) -> None:
         self._facts: dict[Fact, Fact] = {}
         self._made: dict[tuple[type[Formula], tuple[int, ...]], Formula] = {}
+        self._facts_inside: dict[int, frozenset[int]] = {}
         self._opposites: dict[int, tuple[Formula, Formula]] = {}
 
     def fact(self, fact: Formula) -> Formula:
@@ -176,14 +177,28 @@ class Formulas:
         self._opposites.setdefault(id(made), (made, formula))
         return made
 
+    def _inside(self, formula: Formula) -> frozenset[int]:
+        """The identities of the facts of a formula."""
+        known = self._facts_inside.get(id(formula))
+        if known is None:
+            if isinstance(formula, And | Or):
+                known = frozenset().union(*map(self._inside, formula.parts))
+            else:
+                known = frozenset((id(formula),))
+            self._facts_inside[id(formula)] = known
+        return known
+
     def replaced(self, formula: Formula, by: dict[int, Formula]) -> Formula:
         """The formula with other formulas in the places of facts, by the identity of the facts."""
         done: dict[int, Formula] = {}
+        changed = by.keys()
 
         def go(part: Formula) -> Formula:
             known = done.get(id(part))
             if known is None:
-                if isinstance(part, And):
+                if changed.isdisjoint(self._inside(part)):
+                    known = part
+                elif isinstance(part, And):
                     known = self.all_of([go(one) for one in part.parts])
                 elif isinstance(part, Or):
                     known = self.any_of([go(one) for one in part.parts])

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, reduce
+from operator import mul
 from typing import Any
 
 from workbench.automaton.finite import Dfa, complement, determinise, intersect, minimise, to_graph
@@ -38,7 +39,7 @@ from workbench.grammar.ir import Alt, CharSet, Expr, literal
 __all__ = ["ArrayPlan", "NameCell", "ObjectPlan", "Shape", "Shapes", "plain_parts"]
 
 #: Most alternatives that the disjunctions of one formula are multiplied out to.
-MAX_ALTERNATIVES = 300
+MAX_ALTERNATIVES = 64
 #: Most cells that the patterns of one object cut the names into.
 MAX_CELLS = 300
 
@@ -60,9 +61,7 @@ def alternatives(nodes: Nodes, formula: Formula) -> list[Formula] | None:
     heavy = [part for part in parts if isinstance(part, Or) and _is_heavy(part)]
     if not heavy:
         return None
-    total = 1
-    for part in heavy:
-        total *= len(part.parts)
+    total = reduce(mul, [_leaves(part, {}) for part in heavy])
     listed = [part for part in heavy if _lists_values(part)]
     if len(heavy) > 1 and total > MAX_ALTERNATIVES:
         if not listed:
@@ -70,8 +69,31 @@ def alternatives(nodes: Nodes, formula: Formula) -> list[Formula] | None:
         heavy = listed
     chosen = (listed or heavy)[0]
     others = [part for part in parts if part is not chosen]
-    found = [nodes.formulas.all_of([*others, one]) for one in chosen.parts]
+    found = [nodes.formulas.all_of([*others, one]) for one in _grouped(nodes, chosen)]
     return [one for one in dict.fromkeys(found) if one is not FALSE]
+
+
+def _leaves(formula: Formula, known: dict[int, int]) -> int:
+    """How many alternatives there are when all disjunctions over whole objects are split."""
+    found = known.get(id(formula))
+    if found is None:
+        if isinstance(formula, And):
+            found = min(10**6, reduce(mul, [_leaves(part, known) for part in formula.parts]))
+        elif isinstance(formula, Or) and any(map(_binds, facts_in(formula))):
+            heavy = [part for part in formula.parts if any(map(_binds, facts_in(part)))]
+            light = len(heavy) < len(formula.parts)
+            found = sum(_leaves(part, known) for part in heavy) + light
+        else:
+            found = 1
+        known[id(formula)] = found
+    return found
+
+
+def _grouped(nodes: Nodes, part: Or) -> list[Formula]:
+    """The parts of a disjunction, those about single facts together."""
+    heavy = [one for one in part.parts if any(map(_binds, facts_in(one)))]
+    light = [one for one in part.parts if not any(map(_binds, facts_in(one)))]
+    return [*heavy, nodes.formulas.any_of(light)] if light else heavy
 
 
 def _is_heavy(part: Or) -> bool:

@@ -8,7 +8,7 @@ Next file to read: ``numbers.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 
 from workbench.automaton.finite import (
     Dfa,
@@ -23,10 +23,11 @@ from workbench.automaton.finite import (
 from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.coding import coded
 from workbench.frontends.json_schema.formats import format_automaton, format_expression
-from workbench.frontends.json_schema.formula import TRUE, And, Fact, Formula, Or
+from workbench.frontends.json_schema.formula import TRUE, And, Fact, Formula, Or, holds
 from workbench.frontends.json_schema.patterns import pattern_automaton, pattern_expression
-from workbench.frontends.json_schema.spelling import ANY, Ranges
-from workbench.grammar.ir import NEVER, Alt, CharSet, Expr, Graph, Repeat, Seq, literal
+from workbench.frontends.json_schema.spelling import ANY, Ranges, spell as spell_text
+from workbench.frontends.json_schema.values import STRING
+from workbench.grammar.ir import NEVER, Alt, CharSet, Expr, Graph, Literal, Repeat, Seq, literal
 
 __all__ = ["automaton", "spelled", "string_content"]
 
@@ -60,6 +61,11 @@ def string_content(formula: Formula, rule: str | None = None) -> Expr:
             deeper.append(part)
     if high is not None and low > high:
         return NEVER
+    for fact in regular:
+        if isinstance(fact, f.Among) and fact.positive:
+            texts = [text for text in fact.values if isinstance(text, str) and _is_text(text)]
+            fit = [literal(text) for text in texts if holds(formula, partial(_is_so, text))]
+            return fit[0] if len(fit) == 1 else Alt(tuple(fit))
     if deeper:
         dfa = reduce(_both, [automaton(part, rule) for part in deeper])
         if regular:
@@ -111,7 +117,13 @@ def automaton(formula: Formula, rule: str | None = None) -> Dfa:
 
 @lru_cache(maxsize=1024)
 def _joined(facts: _Regular) -> Dfa:
-    return reduce(_both, [_fact_automaton(fact) for fact in facts])
+    kept = [fact for fact in facts if not isinstance(fact, f.Among) or fact.positive]
+    excluded = [fact for fact in facts if isinstance(fact, f.Among) and not fact.positive]
+    if excluded:
+        keys = frozenset().union(*(fact.keys for fact in excluded))
+        values = tuple(value for fact in excluded for value in fact.values)
+        kept.append(f.Among(keys, False, values))
+    return reduce(_both, [_fact_automaton(fact) for fact in kept])
 
 
 def _both(left: Dfa, right: Dfa) -> Dfa:
@@ -134,6 +146,22 @@ def _fact_automaton(fact: Fact) -> Dfa:
             texts = [text for text in values if isinstance(text, str) and _is_text(text)]
             dfa = minimise(determinise(Alt(tuple(map(literal, texts)))))
             return dfa if positive else complement(dfa)
+    raise TypeError(f"{fact!r} is not about strings")
+
+
+def _is_so(text: str, fact: Fact) -> bool:
+    """Whether a fact about strings holds for one of them."""
+    match fact:
+        case f.Matches(pattern=pattern, positive=positive):
+            return pattern.found_in(text) == positive
+        case f.Format(name=name, positive=positive):
+            return format_automaton(name).accepts(text) == positive
+        case f.AtLeast(count=count):
+            return len(text) >= count
+        case f.AtMost(count=count):
+            return len(text) <= count
+        case f.Among(positive=positive, keys=keys):
+            return ((STRING, text) in keys) == positive
     raise TypeError(f"{fact!r} is not about strings")
 
 
@@ -217,6 +245,8 @@ def spelled(expr: Expr, spell: Callable[[Ranges], Expr]) -> Expr:
             continue
         if isinstance(item, CharSet):
             done[id(item)] = spell(item.ranges)
+        elif isinstance(item, Literal):
+            done[id(item)] = spell_text(item.data.decode())
         elif isinstance(item, Graph) and (in_bytes := coded(item)) is not None:
             done[id(item)] = in_bytes
         elif not opened:
