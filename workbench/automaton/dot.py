@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.automaton.model import Automaton
+from workbench.automaton.model import JUMP, NOT_BUILT, Automaton
 
-__all__ = ["Picture", "Transition", "byte_label", "picture", "transitions"]
+__all__ = ["Picture", "Transition", "byte_label", "is_final", "picture", "transitions"]
 
 #: The most states that are drawn as a whole; of a larger automaton the neighbourhood is drawn.
 WHOLE = 150
@@ -104,22 +104,47 @@ def byte_label(values: Iterable[int], limit: int = 28) -> str:
     return kept + end
 
 
+def _closed(automaton: Automaton, state: int) -> list[int]:
+    """A state and those reached from it without a byte or a frame: empty edges and jumps are not drawn."""
+    seen = {state}
+    order = [state]
+    for reached in order:
+        begin, end = automaton.empty_start[reached : reached + 2].tolist()
+        following = automaton.empty_target[begin:end].tolist()
+        for call in range(*automaton.call_start[reached : reached + 2].tolist()):
+            if automaton.call_return[call] == JUMP:
+                following.append(int(automaton.entry_state[automaton.call_entry[call]]))
+        for target in following:
+            if target != NOT_BUILT and target not in seen:
+                seen.add(target)
+                order.append(target)
+    return order
+
+
+def is_final(automaton: Automaton, state: int) -> bool:
+    """Whether the frame may be popped in a state."""
+    return any(bool(automaton.final[reached]) for reached in _closed(automaton, state))
+
+
 def _byte_edges(automaton: Automaton, state: int) -> Iterator[tuple[int, int, int]]:
-    for edge in range(int(automaton.edge_start[state]), int(automaton.edge_start[state + 1])):
-        yield (
-            int(automaton.edge_lo[edge]),
-            int(automaton.edge_hi[edge]),
-            int(automaton.edge_target[edge]),
-        )
+    for reached in _closed(automaton, state):
+        for edge in range(*automaton.edge_start[reached : reached + 2].tolist()):
+            yield (
+                int(automaton.edge_lo[edge]),
+                int(automaton.edge_hi[edge]),
+                int(automaton.edge_target[edge]),
+            )
 
 
 def _calls(automaton: Automaton, state: int) -> Iterator[tuple[int, int, int]]:
-    for call in range(int(automaton.call_start[state]), int(automaton.call_start[state + 1])):
-        yield (
-            int(automaton.call_entry[call]),
-            int(automaton.call_return[call]),
-            int(automaton.call_loop[call]),
-        )
+    for reached in _closed(automaton, state):
+        for call in range(*automaton.call_start[reached : reached + 2].tolist()):
+            if automaton.call_return[call] != JUMP:
+                yield (
+                    int(automaton.call_entry[call]),
+                    int(automaton.call_return[call]),
+                    int(automaton.call_loop[call]),
+                )
 
 
 def _call_label(automaton: Automaton, entry: int, loop: int) -> str:
@@ -130,13 +155,23 @@ def _call_label(automaton: Automaton, entry: int, loop: int) -> str:
     return f"{name} ×{low}" if low == high else f"{name} ×{low}–{'∞' if high < 0 else high}"
 
 
+def _symbols_label(values: set[int], limit: int) -> str:
+    """Bytes by name, token symbols by number."""
+    tokens = sorted(value - 256 for value in values if value >= 256)
+    named = " ".join(f"token set {number}" for number in tokens)
+    spelled = values - {256 + number for number in tokens}
+    if not named:
+        return byte_label(spelled, limit)
+    return f"{byte_label(spelled, limit)} {named}" if spelled else named
+
+
 def transitions(automaton: Automaton, state: int, limit: int = 28) -> list[Transition]:
     """List the ways out of a state, one per target for bytes and one per call."""
     by_target: dict[int, set[int]] = {}
     for low, high, target in _byte_edges(automaton, state):
         by_target.setdefault(target, set()).update(range(low, high + 1))
     found = [
-        Transition(state, byte_label(values, limit), target, call=False)
+        Transition(state, _symbols_label(values, limit), target, call=False)
         for target, values in by_target.items()
     ]
     for entry, target, loop in _calls(automaton, state):
@@ -153,6 +188,7 @@ def _successors(automaton: Automaton, state: int) -> list[int]:
 def _predecessors(automaton: Automaton, states: Sequence[int], most: int) -> list[int]:
     """States with an edge into one of ``states``, at most ``most`` for each, nearest number first."""
     edge_source = np.repeat(np.arange(automaton.n_states), np.diff(automaton.edge_start))
+    empty_source = np.repeat(np.arange(automaton.n_states), np.diff(automaton.empty_start))
     call_source = np.repeat(np.arange(automaton.n_states), np.diff(automaton.call_start))
     found: list[int] = []
     for state in states:
@@ -160,6 +196,7 @@ def _predecessors(automaton: Automaton, states: Sequence[int], most: int) -> lis
             [
                 edge_source[automaton.edge_target == state],
                 call_source[automaton.call_return == state],
+                empty_source[automaton.empty_target == state],
             ]
         )
         near = sorted(set(sources.tolist()), key=lambda source: (abs(source - state), source))
@@ -251,7 +288,7 @@ def picture(
     for state, left_out in left.items():
         graph.node(f"more{state}", label=f"… {len(left_out)} more", shape="plaintext")
         graph.edge(f"s{state}", f"more{state}", style="dotted")
-    final = tuple(state for state in states if automaton.final[state])
+    final = tuple(state for state in states if is_final(automaton, state))
     hidden = automaton.n_states - len(states)
     return Picture(graph.source, tuple(states), hidden, tuple(edges), final)
 
@@ -269,7 +306,7 @@ def _add_states(
     graph: object, automaton: Automaton, states: Iterable[int], live: set[int], mark: bool
 ) -> None:
     for state in states:
-        label = f"{state} ✓" if automaton.final[state] else str(state)
+        label = f"{state} ✓" if is_final(automaton, state) else str(state)
         lit = mark and state in live
         graph.node(  # type: ignore[attr-defined]
             f"s{state}",

@@ -371,6 +371,10 @@ class _Builder:
     def _byte(self, a: int, low: int, high: int, b: int, origin: Origin | None) -> None:
         if self.nfa.origin[a] is None:
             self.nfa.origin[a] = origin
+        if low == high:  # most edges
+            if low not in self.missing:
+                self.nfa.byte[a].append((low, high, b))
+            return
         cut = [v for v in self.missing if low <= v <= high] if self.missing else []
         if not cut:
             self.nfa.byte[a].append((low, high, b))

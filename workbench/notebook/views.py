@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from workbench.automaton.dot import Picture, picture
+from workbench.automaton.dot import Picture, is_final, picture
 from workbench.decoding.trace import Trace, TraceStep, byte_order
 
 if TYPE_CHECKING:
@@ -302,7 +302,7 @@ class Pictures:
             returns = [
                 (frames[0].state, frames[1].state)
                 for frames in stacks
-                if len(frames) > 1 and self.automaton.final[frames[0].state]
+                if len(frames) > 1 and is_final(self.automaton, frames[0].state)
             ]
             drawn = picture(self.automaton, live, around, returns)
             key = f"{zlib.crc32(drawn.source.encode('utf-8')):08x}"
