@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from workbench.errors import GrammarTooComplex
 from workbench.grammar.ir import Alt, CharSet, Expr, Graph, Literal, Repeat, Seq
 
-__all__ = ["MAX_STATES", "MAX_WORK", "Meter", "Ranges", "Recogniser", "Subsets"]
+__all__ = ["MAX_STATES", "MAX_WORK", "Meter", "Ranges", "Recogniser", "Subsets", "partition"]
 
 #: Most states of an automaton over characters, and most steps of work spent on one construction.
 MAX_STATES = 20_000
@@ -125,7 +125,7 @@ def _characters(item: Literal) -> tuple[CharSet, ...]:
     return tuple(CharSet(((ord(char), ord(char)),)) for char in item.data.decode("utf-8"))
 
 
-def _partition(sets: Iterable[Ranges]) -> tuple[list[int], list[int], list[int]]:
+def partition(sets: Iterable[Ranges]) -> tuple[list[int], list[int], list[int]]:
     """Cut Unicode where any set begins or ends.
 
     Returns the interval bounds, the class of each interval, and for each class a bit mask of the sets
@@ -163,7 +163,7 @@ class Subsets:
     def __init__(self, expr: Expr, rule: str | None) -> None:
         self.meter = Meter(rule)
         self.nfa = _build(expr, self.meter)
-        self.bounds, self.classes, members = _partition(self.nfa.sets)
+        self.bounds, self.classes, members = partition(self.nfa.sets)
         self.n_classes = len(members)
         self.classes_of = [
             [kind for kind, inside in enumerate(members) if inside >> number & 1]

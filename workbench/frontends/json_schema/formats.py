@@ -11,11 +11,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from workbench.automaton.finite import Dfa, determinise, minimise
+from workbench.automaton.finite import Dfa, complement, determinise, minimise
 from workbench.frontends.regex import full_match, parse_regex
 from workbench.grammar.ir import Expr
 
-__all__ = ["FORMATS", "LEFT_OUT", "UNCLEAR", "format_automaton", "format_expression"]
+__all__ = [
+    "BOUNDED",
+    "FORMATS",
+    "LEFT_OUT",
+    "UNCLEAR",
+    "bounded_format",
+    "format_automaton",
+    "format_expression",
+    "without_format",
+]
 
 #: Formats of draft 3 that it does not define well enough to be asserted.
 UNCLEAR = frozenset({"phone", "style", "utc-millisec"})
@@ -28,7 +37,7 @@ LEFT_OUT = {
     "host-name": "labels that start with xn--; more than 3 labels with one above 20 characters",
     "idn-hostname": "scripts other than Latin, Greek, Cyrillic, Han, Kana, Hangul and Thai; "
     "such labels above 13 characters",
-    "email": "domains with labels that start with xn-- or above 253 characters",
+    "email": "what hostname leaves out in domains; above 64 characters, or 32 with dots, before the @",
     "idn-email": "domains in other scripts than those of idn-hostname",
     "regex": "groups more than three deep, back-references, rare escapes, ranges and counts",
 }
@@ -94,7 +103,7 @@ _IDN_HOSTNAME = f"(?:{_HOSTNAME}|{_host(_WIDE, '[.。．｡]', 13)})"
 
 _ATEXT = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
 _QUOTED = r'"(?:[ !#-\[\]-~]|\\[ -~])*"'
-_LOCAL = rf"(?:{_ATEXT}+(?:\.{_ATEXT}+)*|{_QUOTED})"
+_LOCAL = rf"(?:{_ATEXT}{{1,64}}|{_ATEXT}(?:\.?{_ATEXT}){{0,31}}|{_QUOTED})"
 _EMAIL = rf"{_LOCAL}@(?:{_HOSTNAME}|\[(?:{_IPV4}|IPv6:{_IPV6})\])"
 _WIDE_ATEXT = r"(?:[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]|[\u0080-\u{10ffff}])"
 _WIDE_QUOTED = r'"(?:[ !#-\[\]-~\u0080-\u{10ffff}]|\\[ -~])*"'
@@ -188,6 +197,66 @@ _TEXTS: dict[str, Callable[[], str]] = {
     "regex": _regex,
     "color": lambda: f"(?:#[0-9A-Fa-f]{{3}}|#[0-9A-Fa-f]{{6}}|{_COLORS})",
 }
+
+#: What is taken for a format where it must not hold: no text of the format is outside.
+_WIDE_TEXTS = {
+    "time": r"[0-9]{2}:[0-9]{2}:[0-9]{2}[\s\S]*",
+    "date-time": r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][\s\S]*",
+    "hostname": "[A-Za-z0-9.-]+",
+    "host-name": "[A-Za-z0-9.-]+",
+    "idn-hostname": r"[^\s@/]+",
+    "email": r"[\s\S]+@[\s\S]+",
+    "idn-email": r"[\s\S]+@[\s\S]+",
+    "regex": r"[\s\S]*",
+}
+
+
+def _bounded_email(most: int) -> str:
+    local = min(64, most // 3)
+    rest = most - 1 - local
+    half, labels = min(63, (rest - 1) // 2), (rest + 1) // 21
+    return (
+        rf"{_ATEXT}(?:{_ATEXT}{{0,{local - 1}}}|(?:\.?{_ATEXT}){{0,{(local - 1) // 2}}})@"
+        rf"(?:{_label(_ALNUM, half)}(?:\.{_label(_ALNUM, half)})?"
+        rf"|{_label(_ALNUM, 20)}(?:\.{_label(_ALNUM, 20)}){{0,{labels - 1}}})"
+    )
+
+
+def _bounded_uri(most: int) -> str:
+    """A scheme, a host, a path and a fragment that cannot be longer together."""
+    char = "[A-Za-z0-9._~!$&'()*+,;=:@/?-]"
+    host = min(100, most // 4)
+    left = most - 11 - 2 - host - 6 - 2
+    path, fragment = left * 3 // 4, left // 4
+    tails = [
+        f"(?:/{part}{{0,{path // unit}}})?(?:#{part}{{0,{fragment // unit}}})?"
+        for part, unit in ((char, 1), (f"(?:{char}|{_ESCAPED})", 3))
+    ]
+    return (
+        rf"[A-Za-z][A-Za-z0-9+.-]{{0,9}}://[A-Za-z0-9._~-]{{0,{host}}}(?::[0-9]{{0,5}})?"
+        rf"(?:{'|'.join(tails)})"
+    )
+
+
+#: Formats of which an easy part is written under a greatest length.
+BOUNDED = {"email": _bounded_email, "uri": _bounded_uri}
+
+
+@lru_cache(maxsize=256)
+def bounded_format(name: str, most: int) -> Expr | None:
+    """Texts of a format with at most so many characters, where there is an easy part of them."""
+    if name not in BOUNDED or most < 60:
+        return None
+    return full_match(parse_regex(BOUNDED[name](most)))
+
+
+@lru_cache(maxsize=64)
+def without_format(name: str) -> Dfa:
+    """The texts that surely do not have a format."""
+    if name not in _WIDE_TEXTS:
+        return complement(format_automaton(name))
+    return complement(minimise(determinise(full_match(parse_regex(_WIDE_TEXTS[name])))))
+
 
 #: Formats that are asserted.
 FORMATS = frozenset(_TEXTS)

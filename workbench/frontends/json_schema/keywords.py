@@ -12,7 +12,7 @@ from typing import Any
 
 from workbench.errors import GrammarSyntaxError
 from workbench.frontends.json_schema.document import Document, escape
-from workbench.frontends.json_schema.formats import FORMATS, LEFT_OUT, UNCLEAR
+from workbench.frontends.json_schema.formats import BOUNDED, FORMATS, LEFT_OUT, UNCLEAR
 from workbench.frontends.json_schema.keyword_tables import SINCE, SPEAKS_OF
 from workbench.frontends.json_schema.location import (
     CellRule,
@@ -234,6 +234,12 @@ def _length(reader: _Reader, keyword: str, value: Any) -> None:
         reader.location.min_length = reader.count(keyword, value)
     else:
         reader.location.max_length = reader.count(keyword, value)
+        if reader.schema.get("format") in BOUNDED:
+            reader.location.constrains = True
+            reader.note(
+                keyword, "restricted", "parts of the format share the length in fixed shares"
+            )
+            return
     reader.constrained(keyword)
 
 

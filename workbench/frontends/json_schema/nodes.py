@@ -17,7 +17,7 @@ from typing import Any
 from workbench.errors import GrammarTooComplex
 from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.exclusive import Exclusion
-from workbench.frontends.json_schema.formats import format_automaton
+from workbench.frontends.json_schema.formats import format_automaton, without_format
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Fact, Formula, Formulas, holds
 from workbench.frontends.json_schema.location import Location
 from workbench.frontends.json_schema.unevaluated import Evaluation, is_trivial
@@ -311,7 +311,9 @@ class Nodes:
             case f.Matches(pattern=pattern, positive=positive):
                 return pattern.found_in(value) == positive
             case f.Format(name=name, positive=positive):
-                return format_automaton(name).accepts(value) == positive
+                if positive:
+                    return format_automaton(name).accepts(value)
+                return without_format(name).accepts(value)
             case f.Cells(rule=rule, positive=positive):
                 fits = all(self._fits(item, rule.choices(at)) for at, item in enumerate(value))
                 return fits == positive

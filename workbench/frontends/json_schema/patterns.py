@@ -9,10 +9,18 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from workbench.automaton.finite import Dfa, Recogniser, complement, determinise, minimise
+from workbench.automaton.finite import (
+    Dfa,
+    Recogniser,
+    complement,
+    determinise,
+    minimise,
+    to_graph,
+)
 from workbench.errors import GrammarSyntaxError
+from workbench.frontends.json_schema.lookaround import look_automaton, parse_looking
 from workbench.frontends.regex import parse_regex, search
-from workbench.grammar.ir import Expr
+from workbench.grammar.ir import CharSet, Expr
 
 __all__ = ["Pattern", "check_pattern", "pattern_automaton", "pattern_expression"]
 
@@ -29,23 +37,48 @@ class Pattern:
         return _recogniser(self.text).accepts(text)
 
 
+#: What only ``lookaround`` reads, or reads everywhere.
+_GUARDS = re.compile(r"\(\?[=!]|\\[bB]|[\^$]")
+
+
 @lru_cache(maxsize=2048)
 def check_pattern(text: str, pointer: str) -> str | None:
     """Why a pattern cannot be enforced, if so. Raises ``GrammarSyntaxError`` when it is malformed."""
     try:
         parse_regex(text, pointer=pointer)
     except GrammarSyntaxError as error:
+        if _looks_around(text):
+            return None
         if not _well_formed(text):
             raise
         return error.message
     return None
 
 
+@lru_cache(maxsize=2048)
+def _looks_around(pattern: str) -> bool:
+    """Whether a pattern has to be read by ``lookaround``, and can be."""
+    if _GUARDS.search(pattern) is None or "{," in pattern:
+        return False
+    try:
+        parse_regex(pattern)
+    except GrammarSyntaxError:
+        try:
+            parse_looking(pattern)
+        except GrammarSyntaxError:
+            return False
+        return True
+    return False
+
+
 def _well_formed(pattern: str) -> bool:
     """Whether a refused pattern is a regular expression of a kind that is not supported."""
     try:
         re.compile(
-            re.sub(r"\\[cpP]", r"\\w", pattern).replace("(?<", "(?P<").replace("(?P<=", "(?<=")
+            re.sub(r"\\[cpP]", r"\\w", pattern)
+            .replace("(?<", "(?P<")
+            .replace("(?P<=", "(?<=")
+            .replace("(?P<!", "(?<!")
         )
     except (re.error, RecursionError, OverflowError):
         return False
@@ -55,6 +88,8 @@ def _well_formed(pattern: str) -> bool:
 @lru_cache(maxsize=2048)
 def pattern_expression(pattern: str) -> Expr:
     """The texts that hold a match of a pattern, over characters. Raises ``GrammarSyntaxError``."""
+    if _looks_around(pattern):
+        return to_graph(look_automaton(pattern), CharSet)
     return search(parse_regex(pattern))
 
 
@@ -71,4 +106,6 @@ def pattern_automaton(pattern: str, positive: bool = True) -> Dfa:
     """
     if not positive:
         return complement(pattern_automaton(pattern))
+    if _looks_around(pattern):
+        return look_automaton(pattern)
     return minimise(determinise(pattern_expression(pattern), rule=pattern))

@@ -22,12 +22,28 @@ from workbench.automaton.finite import (
 )
 from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.coding import coded
-from workbench.frontends.json_schema.formats import format_automaton, format_expression
+from workbench.frontends.json_schema.formats import (
+    bounded_format,
+    format_automaton,
+    format_expression,
+    without_format,
+)
 from workbench.frontends.json_schema.formula import TRUE, And, Fact, Formula, Or, holds
 from workbench.frontends.json_schema.patterns import pattern_automaton, pattern_expression
 from workbench.frontends.json_schema.spelling import ANY, Ranges, spell as spell_text
 from workbench.frontends.json_schema.values import STRING
-from workbench.grammar.ir import NEVER, Alt, CharSet, Expr, Graph, Literal, Repeat, Seq, literal
+from workbench.grammar.ir import (
+    EMPTY,
+    NEVER,
+    Alt,
+    CharSet,
+    Expr,
+    Graph,
+    Literal,
+    Repeat,
+    Seq,
+    literal,
+)
 
 __all__ = ["automaton", "spelled", "string_content"]
 
@@ -81,6 +97,10 @@ def string_content(formula: Formula, rule: str | None = None) -> Expr:
 def _content(regular: _Regular, low: int, high: int | None, rule: str | None) -> Expr:
     if len(regular) == 1:
         expr = _expression(regular[0])
+        if isinstance(regular[0], f.Format) and high is not None and low <= 3:
+            lengths = None if expr is None else length_range(expr)
+            if lengths is not None and (lengths[1] is None or lengths[1] > high):
+                expr = bounded_format(regular[0].name, high) or expr
         if expr is not None:
             branches = expr.items if isinstance(expr, Alt) else (expr,)
             limited = [_limited(branch, low, high, rule) for branch in branches]
@@ -97,7 +117,8 @@ def _content(regular: _Regular, low: int, high: int | None, rule: str | None) ->
 def _expression(fact: Fact) -> Expr | None:
     """A fact as an expression, where that is how it is given."""
     if isinstance(fact, f.Matches) and fact.positive:
-        return pattern_expression(fact.pattern.text)
+        expr = pattern_expression(fact.pattern.text)
+        return None if isinstance(expr, Graph) else expr
     if isinstance(fact, f.Format) and fact.positive:
         return format_expression(fact.name)
     return None
@@ -136,8 +157,7 @@ def _fact_automaton(fact: Fact) -> Dfa:
         case f.Matches(pattern=pattern, positive=positive):
             return pattern_automaton(pattern.text, positive)
         case f.Format(name=name, positive=positive):
-            dfa = format_automaton(name)
-            return dfa if positive else complement(dfa)
+            return format_automaton(name) if positive else without_format(name)
         case f.AtLeast(count=count):
             return determinise(Repeat(_ANYTHING, count, None))
         case f.AtMost(count=count):
@@ -155,7 +175,8 @@ def _is_so(text: str, fact: Fact) -> bool:
         case f.Matches(pattern=pattern, positive=positive):
             return pattern.found_in(text) == positive
         case f.Format(name=name, positive=positive):
-            return format_automaton(name).accepts(text) == positive
+            dfa = format_automaton(name) if positive else without_format(name)
+            return dfa.accepts(text)
         case f.AtLeast(count=count):
             return len(text) >= count
         case f.AtMost(count=count):
@@ -169,7 +190,7 @@ def _is_text(text: str) -> bool:
     return not any(0xD800 <= ord(char) <= 0xDFFF for char in text)
 
 
-def _limited(expr: Expr, low: int, high: int | None, rule: str | None) -> Expr:
+def _limited(expr: Expr, low: int, high: int | None, rule: str | None, apart: bool = True) -> Expr:
     """The texts of an expression with ``low`` to ``high`` characters, by counts where those suffice."""
     lengths = length_range(expr)
     if lengths is None:
@@ -182,8 +203,36 @@ def _limited(expr: Expr, low: int, high: int | None, rule: str | None) -> Expr:
     counted = _counted(expr, low, high)
     if counted is not None:
         return counted
+    ways = _ways(expr) if apart else None
+    if ways is not None:
+        limited = [_limited(way, low, high, rule, apart=False) for way in ways]
+        kept = [way for way in limited if way != NEVER]
+        return NEVER if not kept else kept[0] if len(kept) == 1 else Alt(tuple(kept))
     dfa = with_length(minimise(determinise(expr, rule=rule)), low, high, rule=rule)
     return NEVER if dfa.is_empty else to_graph(dfa, CharSet)
+
+
+def _ways(expr: Expr) -> list[Expr] | None:
+    """A sequence with its short alternatives multiplied out, if just one unbounded part is left."""
+    parts = _flat(expr)
+    ways: list[tuple[Expr, ...]] = [()]
+    open_parts = 0
+    for part in parts:
+        lengths = length_range(part)
+        if lengths is None:
+            return None
+        options = [part]
+        if lengths[0] != lengths[1]:
+            if isinstance(part, Alt):
+                options = list(part.items)
+            elif isinstance(part, Repeat) and part.max == 1:
+                options = [EMPTY, part.item]
+            else:
+                open_parts += 1
+        ways = [(*way, option) for way in ways for option in options]
+        if open_parts > 1 or len(ways) > 32:
+            return None
+    return [Seq(way) for way in ways] if len(ways) > 1 else None
 
 
 def _counted(expr: Expr, low: int, high: int | None) -> Expr | None:
