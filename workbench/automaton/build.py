@@ -20,6 +20,7 @@ from workbench.automaton.determinise import Machine, determinise
 from workbench.automaton.direct import direct_automaton
 from workbench.automaton.model import Automaton
 from workbench.automaton.nfa import Nfa, build_nfa, strongly_connected
+from workbench.automaton.promises import is_large, keeps_promise
 from workbench.errors import UnsatisfiableGrammar
 from workbench.grammar.ir import Alt, ByteSet, CharSet, Grammar, Origin, Ref, Token, walk
 from workbench.grammar.lazy import LazyRules
@@ -49,6 +50,8 @@ def build_automaton(
         if missing.isdisjoint(_PRINTABLE):
             return direct_automaton(grammar, missing, budgets)
         grammar = replace(grammar, rules=grammar.rules.all())
+    elif not tokens and is_large(grammar) and keeps_promise(grammar, missing):
+        return direct_automaton(grammar, missing, budgets)
     symbols, terminals = _symbols(tokens or {})
     nfa, root = build_nfa(grammar, missing, budgets, terminals)
     if not nfa.units[root].productive:

@@ -11,6 +11,7 @@ that it reaches without consuming, so that no entry accepts the empty text.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from workbench.automaton.budgets import Budgets
 from workbench.automaton.model import JUMP, NOT_BUILT, Automaton
-from workbench.automaton.nfa import collapsed, runs_joined
+from workbench.automaton.nfa import LONG_RUN, collapsed, runs_joined
 from workbench.automaton.utf8 import byte_ranges, utf8_graph
 from workbench.errors import GrammarTooComplex
 from workbench.grammar.ir import (
@@ -40,6 +41,8 @@ __all__ = ["direct_automaton"]
 
 #: repetitions of at most this many leaves are written out, others are counted
 _EXPANSION = 6
+#: alternatives beyond this number are sorted into a tree
+_FACTORED = 4
 #: positions built at once: ahead, when the automaton is made, and when an entry is missing
 _AHEAD, _MORE = 1500, 200
 _ANY_BYTE = (1 << 256) - 1
@@ -237,6 +240,8 @@ class _Direct:
                     reversed(items), pairwise(reversed(stops)), strict=True
                 ):
                     stack.append((item, before, after, origin))
+            elif isinstance(expr, Alt) and len(expr.items) > _FACTORED:
+                self._choices(expr, a, b, origin, stack)
             elif isinstance(expr, Alt):
                 stack.extend((item, a, b, origin) for item in expr.items)
                 self.doubtful |= not expr.items
@@ -250,6 +255,26 @@ class _Direct:
                 self._graph(expr, a, b, origin, stack)
             else:
                 raise TypeError(f"not an expression: {expr!r}")
+
+    def _choices(
+        self, expr: Alt, a: int, b: int, origin: Origin | None, stack: list[_Task]
+    ) -> None:
+        """Many alternatives as a tree of what they begin with: bytes, or parts that are one object."""
+        children: dict[tuple[int, int], int] = {}
+        for item in expr.items:
+            at = a
+            place = item.origin or origin
+            for element in _elements(item):
+                step = (at, element if isinstance(element, int) else ~id(element))
+                following = children.get(step)
+                if following is None:
+                    following = children[step] = self.position(place)
+                    if isinstance(element, int):
+                        self.bytes.append((at, element, element, following))
+                    else:
+                        stack.append((element, at, following, place))
+                at = following
+            self.empties.append((at, b))
 
     def _literal(self, data: bytes, a: int, b: int, origin: Origin | None) -> None:
         if not data:
@@ -495,6 +520,22 @@ class _Direct:
             for source, entry, loop, watch, after in self.calls
         ]
         return np.array(calls, dtype=np.int32).reshape(-1, 5)
+
+
+def _elements(expr: Expr) -> Iterator[int | Expr]:
+    """The bytes of an expression's literals and its other parts, in order."""
+    stack = [expr]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Literal):
+            yield from part.data
+        elif isinstance(part, Seq) and len(part.items) < LONG_RUN:
+            stack.extend(reversed(part.items))
+        elif isinstance(part, CharSet) and len(part.ranges) == 1:
+            low, high = part.ranges[0]
+            yield low if low == high < 0x80 else part
+        else:
+            yield part
 
 
 def _extended(

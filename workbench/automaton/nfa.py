@@ -33,7 +33,7 @@ from workbench.grammar.ir import (
     walk,
 )
 
-__all__ = ["Nfa", "Unit", "build_nfa", "collapsed", "runs_joined", "strongly_connected"]
+__all__ = ["LONG_RUN", "Nfa", "Unit", "build_nfa", "collapsed", "runs_joined", "strongly_connected"]
 
 
 @dataclass(slots=True)
@@ -132,7 +132,7 @@ def _leaf_size(expr: Expr) -> int:
 
 
 #: equal neighbours from which on a sequence is counted
-_LONG_RUN = 16
+LONG_RUN = 16
 
 
 class _Sizes:
@@ -491,12 +491,12 @@ def _identity(item: Expr) -> object:
 
 def runs_joined(items: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """Write long runs of one and the same part as a repeat."""
-    if len(items) < _LONG_RUN:
+    if len(items) < LONG_RUN:
         return items
     out: list[Expr] = []
     for _, group in groupby(items, _identity):
         run = list(group)
-        if len(run) < _LONG_RUN:
+        if len(run) < LONG_RUN:
             out += run
         else:
             out.append(Repeat(run[0], len(run), len(run), origin=run[0].origin))
