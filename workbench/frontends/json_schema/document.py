@@ -42,10 +42,13 @@ class Document:
         draft: int | None = None,
         registry: Any = None,
         formats: bool = True,
+        closed: bool = False,
+        all_required: bool = False,
     ) -> None:
         self.schema = schema
         self.report = report
         self.assert_formats = formats
+        self.closed, self.all_required = closed, all_required
         found, declared = draft_of(schema)
         self.draft, self.declared = (found, declared) if draft is None else (draft, True)
         self.outcomes: list[Outcome] = []

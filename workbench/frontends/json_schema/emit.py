@@ -15,6 +15,7 @@ from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any
 
+from workbench.automaton.finite import complement, determinise, to_graph
 from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.coding import other_names
 from workbench.frontends.json_schema.emptiness import Emptiness
@@ -42,7 +43,19 @@ from workbench.frontends.json_schema.values import (
     decimal,
     type_bit,
 )
-from workbench.grammar.ir import NEVER, Alt, Expr, Literal, Origin, OtherText, Ref, Repeat, Seq
+from workbench.grammar.ir import (
+    NEVER,
+    Alt,
+    CharSet,
+    Expr,
+    Literal,
+    Origin,
+    OtherText,
+    Ref,
+    Repeat,
+    Seq,
+    literal,
+)
 from workbench.grammar.lazy import LazyRules
 
 __all__ = ["ANY_CHARACTER", "ANY_STRING", "Emitter"]
@@ -60,12 +73,26 @@ ANY_STRING = Seq((_QUOTE, _ANY_CONTENT, _QUOTE))
 class Emitter:
     """Names the rules of one grammar and writes each when it is asked for."""
 
-    def __init__(self, nodes: Nodes, shapes: Shapes, emptiness: Emptiness, layout: Layout) -> None:
+    def __init__(
+        self,
+        nodes: Nodes,
+        shapes: Shapes,
+        emptiness: Emptiness,
+        layout: Layout,
+        style: str = "any",
+    ) -> None:
         self._nodes = nodes
         self._shapes = shapes
         self._emptiness = emptiness
         self._fits = emptiness.fits
         self._layout = layout
+        self._style = style
+        self._spell = partial(spell_class, style=style) if style != "any" else spell_class
+        self._quoted = partial(quoted, style=style)
+        self._any_content, self._any_string = _ANY_CONTENT, ANY_STRING
+        if style != "any":
+            self._any_content = Repeat(self._spell(ANY), 0, None)
+            self._any_string = Seq((_QUOTE, self._any_content, _QUOTE))
         self._uses: dict[int, Expr] = {}
         self._shared: dict[Hashable, Expr] = {}
         self._pending: dict[str, Callable[[], Expr]] = {}
@@ -185,7 +212,7 @@ class Emitter:
             if value != NEVER:
                 place = self._member_origin(plan, name, origin)
                 members.append(
-                    self._layout.member(quoted(name), value, name in plan.required, place)
+                    self._layout.member(self._quoted(name), value, name in plan.required, place)
                 )
         others = []
         for cell in plan.cells():
@@ -209,11 +236,11 @@ class Emitter:
         """How a name of a cell is written, quotes included."""
         if cell.content is None:
             if not plan.named:
-                return ANY_STRING
+                return self._any_string
             return self._other_name(tuple(sorted(plan.named)))
         known = self._shared.get(("cell", id(cell)))
         if known is None:
-            content = spelled(cell.content, spell_class)
+            content = spelled(cell.content, self._spell, self._style)
             known = self._shared["cell", id(cell)] = Seq((_QUOTE, content, _QUOTE))
         return known
 
@@ -221,9 +248,15 @@ class Emitter:
         """A name that is none of these."""
         known = self._shared.get(("name", names))
         if known is None:
-            content = OtherText(names, _ANY_CONTENT, other_names)
+            expand = other_names if self._style == "any" else self._other_text
+            content = OtherText(names, self._any_content, expand)
             known = self._shared["name", names] = Seq((_QUOTE, content, _QUOTE))
         return known
+
+    def _other_text(self, names: tuple[str, ...]) -> Expr:
+        """All texts but some, written out in a style of its own."""
+        listed = determinise(Alt(tuple(literal(name) for name in names if _is_text(name))))
+        return spelled(to_graph(complement(listed), CharSet), self._spell, self._style)
 
     def _machine(self, plan: ObjectPlan | ArrayPlan, origin: Origin) -> Expr:
         """An object or array whose formula is decided as it is read."""
@@ -249,7 +282,7 @@ class Emitter:
         if place < len(plan.named):
             name = plan.named[place]
             place_of = self._member_origin(plan, name, origin)
-            return self._layout.member(quoted(name), value, False, place_of).expr
+            return self._layout.member(self._quoted(name), value, False, place_of).expr
         key = self._cell_name(plan, plan.cells()[label])
         return self._layout.member(key, value, False, None).expr
 
@@ -270,7 +303,7 @@ class Emitter:
 
     def _string(self, formula: Formula, origin: Origin) -> Expr:
         if formula is TRUE:
-            return ANY_STRING
+            return self._any_string
         known = self._shared.get(("string", id(formula)))
         if known is None:
             known = self._make_string(formula, origin)
@@ -281,9 +314,9 @@ class Emitter:
         for part in plain_parts(formula):
             if isinstance(part, f.Among) and part.positive:
                 fit = [value for value in part.values if self._nodes.satisfies(value, formula)]
-                return either(*map(quoted, fit), origin=origin)
+                return either(*map(self._quoted, fit), origin=origin)
         content = string_content(formula, str(origin.pointer))
-        return in_row(_QUOTE, spelled(content, spell_class), _QUOTE, origin=origin)
+        return in_row(_QUOTE, spelled(content, self._spell, self._style), _QUOTE, origin=origin)
 
     def _number(self, formula: Formula) -> Expr:
         if formula is TRUE:
@@ -298,7 +331,7 @@ class Emitter:
 
     def _any_object(self) -> Expr:
         def make() -> Expr:
-            member = self._layout.member(ANY_STRING, self._value(), False, None)
+            member = self._layout.member(self._any_string, self._value(), False, None)
             return self._layout.object([], member.expr, None)
 
         return self._rule("object", "object", make)
@@ -308,7 +341,7 @@ class Emitter:
 
     def _value(self) -> Expr:
         def make() -> Expr:
-            scalars = (ANY_STRING, _ANY_NUMBER, BOOLEAN_VALUE, _NULL)
+            scalars = (self._any_string, _ANY_NUMBER, BOOLEAN_VALUE, _NULL)
             return Alt((self._any_object(), self._any_array(), *scalars))
 
         return self._rule("value", "value", make)
@@ -323,15 +356,19 @@ class Emitter:
         if kind & NUMBER:
             return exactly(decimal(value))
         if kind == STRING:
-            return quoted(value)
+            return self._quoted(value)
         if kind == ARRAY:
             cells = [self._literal(item) for item in value]
             return self._layout.array(cells, None, len(cells), len(cells))
         members = [
-            self._layout.member(quoted(name), self._literal(item), True, None)
+            self._layout.member(self._quoted(name), self._literal(item), True, None)
             for name, item in value.items()
         ]
         return self._layout.object(members, None, None)
+
+
+def _is_text(name: str) -> bool:
+    return not any(0xD800 <= ord(char) <= 0xDFFF for char in name)
 
 
 def _readable(pointer: str) -> str:

@@ -40,8 +40,12 @@ def json_schema(
     draft: int | None = None,
     formats: str = "assert",
     registry: Any = None,
+    additional_properties: bool = True,
+    strict: bool = False,
+    ascii_only: bool = False,
+    unicode_escapes: bool = True,
 ) -> Grammar:
-    """Make a grammar of the JSON texts that a schema accepts.
+    r"""Make a grammar of the JSON texts that a schema accepts.
 
     ``schema`` is a schema or its JSON text (with exact numbers). ``whitespace`` is ``"bounded"`` (runs
     of at most ``max_whitespace`` characters), ``"compact"`` (none) or ``"any"``; ``separators``, such as
@@ -49,6 +53,12 @@ def json_schema(
     schema, others after them. ``draft`` (4, 6, 7, 2019, 2020) stands for ``$schema``; formats that any
     draft defines are asserted unless ``formats`` is ``"annotate"``; other documents come from
     ``registry`` (of the ``referencing`` library, or a mapping from URIs), never from a network.
+
+    ``additional_properties=False`` closes the objects that list properties and say nothing about others
+    (neither ``additionalProperties`` nor ``patternProperties`` nor ``unevaluatedProperties``).
+    ``strict`` follows the convention of hosted services: such objects are closed, and all properties
+    that they list are required. ``ascii_only`` writes other characters as escapes;
+    ``unicode_escapes=False`` leaves escapes with ``\u`` out, and so the characters that need one.
     ``grammar.outcomes`` tells for each keyword whether it is enforced, restricted, an annotation or
     unsupported.
 
@@ -64,6 +74,9 @@ def json_schema(
         raise ValueError(f"formats must be 'assert' or 'annotate', not {formats!r}")
     if draft not in (None, 4, 6, 7, 2019, 2020):
         raise ValueError(f"draft must be 4, 6, 7, 2019 or 2020, not {draft!r}")
+    if ascii_only and not unicode_escapes:
+        raise ValueError("ascii_only needs unicode_escapes")
+    spelling = "ascii" if ascii_only else "any" if unicode_escapes else "plain"
     style = layout(whitespace, max_whitespace, separators)
     parsed = read_json(schema) if isinstance(schema, str) else schema
     if not isinstance(parsed, dict | bool):
@@ -75,6 +88,8 @@ def json_schema(
             draft=draft,
             registry=registry,
             formats=formats == "assert",
+            closed=strict or not additional_properties,
+            all_required=strict,
         )
         document.read()
         nodes = Nodes(document.of_value)
@@ -83,10 +98,15 @@ def json_schema(
         emptiness = Emptiness(nodes, shapes)
         if emptiness.holds(root):
             raise UnsatisfiableGrammar(*emptiness.blame(root))
-        rules, start = Emitter(nodes, shapes, emptiness, style).rules(root)
+        rules, start = Emitter(nodes, shapes, emptiness, style, spelling).rules(root)
     except RecursionError:
         raise GrammarTooComplex("schema nesting levels", MAX_LEVELS) from None
     outcomes = document.outcomes
+    if spelling != "any":
+        detail = "ASCII only" if ascii_only else "no \\u escapes, nor characters that need them"
+        outcomes = [Outcome("#", "escapes", "restricted", detail), *outcomes]
     if style.detail:
         outcomes = [Outcome("#", "whitespace", "restricted", style.detail), *outcomes]
-    return Grammar(rules, start, "json_schema", parsed, tuple(outcomes))
+    # Without escapes a rule may have no text in ASCII, or none at all: the builder has to look at all.
+    written = rules if unicode_escapes else rules.all()
+    return Grammar(written, start, "json_schema", parsed, tuple(outcomes))

@@ -123,10 +123,27 @@ def read_keywords(document: Document, location: Location) -> None:
             reader.note(keyword, "annotation", f"not a keyword of draft {draft}")
         else:
             handler(reader, keyword, value)
+    if document.closed and not document.silent:
+        _close(reader)
     if not placed:
         location.same_instance.append(None)
     if location.same_instance == [None]:
         location.same_instance = []
+
+
+#: Keywords that say what becomes of properties that are not listed.
+_ABOUT_OTHERS = ("additionalProperties", "patternProperties", "unevaluatedProperties")
+
+
+def _close(reader: _Reader) -> None:
+    """Close an object that lists properties and says nothing about others; an option asks for it."""
+    listed = reader.schema.get("properties")
+    if not listed or any(keyword in reader.schema for keyword in _ABOUT_OTHERS):
+        return
+    _members(reader).rest = reader.document.child(reader.location, "additionalProperties", False)
+    reader.note("additionalProperties", "restricted", "closed, as an option asks")
+    if reader.document.all_required:
+        reader.location.required = tuple(dict.fromkeys((*reader.location.required, *listed)))
 
 
 def _type(reader: _Reader, keyword: str, value: Any) -> None:

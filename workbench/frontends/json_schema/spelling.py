@@ -125,14 +125,16 @@ def _alternatives(branches: Sequence[Expr]) -> Expr:
 
 
 @lru_cache(maxsize=4096)
-def spell_class(ranges: Ranges) -> Expr:
+def spell_class(ranges: Ranges, style: str = "any") -> Expr:
     """Spell one character out of a class in every way that JSON has.
 
-    The ranges may span surrogates; those are left out. An empty class gives ``NEVER``.
+    The style "ascii" leaves out what is not ASCII, "plain" the numbered escapes. The ranges may span
+    surrogates; those are left out. An empty class gives ``NEVER``.
     """
     ranges = intersect(ranges, ANY)
     branches: list[Expr] = []
-    raw = intersect(ranges, RAW)
+    raw = intersect(ranges, ((0x20, 0x7E),) if style == "ascii" else RAW)
+    raw = intersect(raw, RAW)
     if raw:
         branches.append(CharSet(raw))
     escapes: list[Expr] = []
@@ -146,7 +148,7 @@ def spell_class(ranges: Ranges) -> Expr:
     if basic := intersect(ranges, ((0, 0xFFFF),)):
         numbers.append(_hexadecimal(basic, 4))
     numbers.extend(_pairs(intersect(ranges, ((0x10000, 0x10FFFF),))))
-    if numbers:
+    if numbers and style != "plain":
         escapes.append(Seq((Literal(b"u"), _alternatives(numbers))))
     if escapes:
         branches.append(Seq((Literal(b"\\"), _alternatives(escapes))))
@@ -175,7 +177,7 @@ def _visible(code: int) -> str:
     return text
 
 
-def spell(text: str) -> Expr:
+def spell(text: str, style: str = "any") -> Expr:
     r"""Spell a text the usual way: as itself, short escapes, and ``\u001f`` where there is no other.
 
     Characters outside ASCII (and DEL) may also be written as ``\u`` escapes with lower-case digits, as
@@ -190,6 +192,8 @@ def spell(text: str) -> Expr:
         if 0xD800 <= code <= 0xDFFF:
             return NEVER
         if code < 0x20 or char in '"\\':
+            if style == "plain" and code not in _SPELLED:
+                return NEVER
             pending.append(_SPELLED.get(code) or f"\\u{code:04x}")
         elif code < 0x7F:
             pending.append(char)
@@ -197,7 +201,10 @@ def spell(text: str) -> Expr:
             if pending:
                 items.append(Literal("".join(pending).encode()))
                 pending = []
-            items.append(Alt((Literal(char.encode()), Literal(_escape(code).encode()))))
+            ways = [Literal(char.encode())] if style != "ascii" else []
+            if style != "plain":
+                ways.append(Literal(_escape(code).encode()))
+            items.append(ways[0] if len(ways) == 1 else Alt(tuple(ways)))
     if pending:
         items.append(Literal("".join(pending).encode()))
     return items[0] if len(items) == 1 else Seq(tuple(items))
@@ -210,9 +217,9 @@ def _escape(code: int) -> str:
     return f"\\u{0xD800 + (offset >> 10):04x}\\u{0xDC00 + (offset & 0x3FF):04x}"
 
 
-def quoted(text: str) -> Expr:
+def quoted(text: str, style: str = "any") -> Expr:
     """Spell a JSON string with exactly this content, quotes included."""
-    inner = spell(text)
+    inner = spell(text, style)
     if inner == NEVER:
         return NEVER
     if isinstance(inner, Literal):

@@ -281,7 +281,7 @@ def _flat(expr: Expr) -> list[Expr]:
     return out
 
 
-def spelled(expr: Expr, spell: Callable[[Ranges], Expr]) -> Expr:
+def spelled(expr: Expr, spell: Callable[[Ranges], Expr], style: str = "any") -> Expr:
     """Replace every character class by its spelling; iterative, shared parts stay shared.
 
     Graphs that tell few classes apart are spelled byte by byte instead.
@@ -295,8 +295,8 @@ def spelled(expr: Expr, spell: Callable[[Ranges], Expr]) -> Expr:
         if isinstance(item, CharSet):
             done[id(item)] = spell(item.ranges)
         elif isinstance(item, Literal):
-            done[id(item)] = spell_text(item.data.decode())
-        elif isinstance(item, Graph) and (in_bytes := coded(item)) is not None:
+            done[id(item)] = spell_text(item.data.decode(), style)
+        elif style == "any" and isinstance(item, Graph) and (in_bytes := coded(item)) is not None:
             done[id(item)] = in_bytes
         elif not opened:
             stack.append((item, True))
