@@ -30,6 +30,7 @@ _JIT = k.COMPILED
 #: words of a new arena and rows of new transitions: address space, which costs nothing before it is used
 _ARENA = 1 << 19
 _ROWS = 1 << 16
+_TABLE = 1 << 13
 
 
 class Pushable(Protocol):
@@ -101,7 +102,8 @@ class Engine:
 
     def _new_arena(self, words: int) -> None:
         self.pool = np.zeros(words, dtype=np.int32)
-        self.table = np.zeros(words // 2, dtype=np.int32)
+        # small at first: terms fall anywhere in it, and each page costs when it is first touched
+        self.table = np.zeros(max(_TABLE, words // 64), dtype=np.int32)
         self.trans = np.empty(_ROWS * self.stride, dtype=np.int32)
         for slot in (k.TERMS, k.ROWS, k.N_SHAPES, k.N_SETS, k.N_FRAMES):
             self.count[slot] = 0
@@ -145,7 +147,7 @@ class Engine:
             self.pool = np.concatenate([self.pool, np.zeros_like(self.pool)])
             grown = True
         if 8 * int(self.count[k.TERMS]) > 3 * self.table.size:
-            self.table = np.zeros(2 * self.table.size, dtype=np.int32)
+            self.table = np.zeros(4 * self.table.size, dtype=np.int32)
             k.rehash(self.pool, self.table, self.count)
             grown = True
         if (int(self.count[k.ROWS]) + 1) * self.stride * 4 > 3 * self.trans.size:
