@@ -76,6 +76,21 @@ CASES: list[tuple[str, dict[str, Any], Any, list[str], list[str]]] = [
         ["4"],
         ["3"],
     ),
+    (
+        "draft 4 has no integers with a fraction",
+        {"draft": 4},
+        {"properties": {"a": {"type": "integer"}, "b": {"type": "integer", "minimum": 3}}},
+        ['{"a":12,"b":30}', '{"a":-1}'],
+        ['{"a":12.0}', '{"b":4.0}', '{"b":2}', '{"a":1e1}'],
+    ),
+    (
+        "nor multiples or values",
+        {"draft": 4},
+        {"items": [{"type": "integer", "multipleOf": 3}, {"type": "integer", "enum": [1, 2]}]},
+        ["[9,2]", "[-12,1]"],
+        ["[9.0]", "[9,2.0]", "[8]", "[9,3]"],
+    ),
+    ("draft 6 has them", {"draft": 6}, {"type": "integer"}, ["12.0"], ["12.5"]),
     ("draft 4 has no const", {"draft": 4}, {"const": 1}, ["2"], []),
     ("draft 6 has const", {"draft": 6}, {"const": 1}, ["1"], ["2"]),
     (

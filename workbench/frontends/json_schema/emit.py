@@ -19,7 +19,7 @@ from workbench.automaton.finite import complement, determinise, to_graph
 from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.coding import other_names
 from workbench.frontends.json_schema.emptiness import Emptiness
-from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula
+from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula, facts_in
 from workbench.frontends.json_schema.intervals import numbers_in
 from workbench.frontends.json_schema.layout import Layout, Member, either, in_row
 from workbench.frontends.json_schema.nodes import KINDS, Node, Nodes
@@ -324,6 +324,8 @@ class Emitter:
         for part in plain_parts(formula):
             if isinstance(part, f.Among) and part.positive:
                 fit = [value for value in part.values if self._nodes.satisfies(value, formula)]
+                if any(isinstance(fact, f.Multiple) and fact.plain for fact in facts_in(formula)):
+                    return either(*(Literal(b"%d" % int(decimal(value))) for value in fit))
                 return either(*map(self._literal, fit))
         return numbers_in(formula)
 

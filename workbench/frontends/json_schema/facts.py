@@ -69,13 +69,17 @@ class High(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Multiple(Fact):
-    """The number is a multiple of another; of 1 when it is an integer."""
+    """The number is a multiple of another; of 1 when it is an integer.
+
+    ``plain`` means the integers of draft 4, which are written without a fraction: 1.0 is none.
+    """
 
     of: Decimal
     positive: bool = True
+    plain: bool = False
 
     def opposite(self) -> Formula:
-        return Multiple(self.of, not self.positive)
+        return Multiple(self.of, not self.positive, self.plain)
 
 
 @dataclass(frozen=True, slots=True)

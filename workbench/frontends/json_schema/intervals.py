@@ -18,7 +18,7 @@ from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.formula import TRUE, And, Fact, Formula, Or
 from workbench.frontends.json_schema.location import tighter_high, tighter_low
 from workbench.frontends.json_schema.multiples import number_of
-from workbench.frontends.json_schema.numbers import Bound, number, number_between
+from workbench.frontends.json_schema.numbers import Bound, number, number_between, without_fraction
 from workbench.frontends.json_schema.values import decimal, is_number
 from workbench.grammar.ir import NEVER, Alt, Expr
 
@@ -36,6 +36,7 @@ class _Box:
     high: Bound | None = None
     multiples: frozenset[Decimal] = frozenset()
     others: frozenset[Decimal] = frozenset()
+    plain: bool = False
 
     def __and__(self, other: _Box) -> _Box:
         return _Box(
@@ -43,6 +44,7 @@ class _Box:
             tighter_high(self.high, other.high),
             self.multiples | other.multiples,
             self.others | other.others,
+            self.plain or other.plain,
         )
 
     @property
@@ -99,8 +101,8 @@ def _fact_boxes(fact: Fact) -> list[_Box]:
             return [_Box(low=bound)]
         case f.High(bound=bound):
             return [_Box(high=bound)]
-        case f.Multiple(of=of, positive=True):
-            return [_Box(multiples=frozenset((of,)))]
+        case f.Multiple(of=of, positive=True, plain=plain):
+            return [_Box(multiples=frozenset((of,)), plain=plain)]
         case f.Multiple(of=of):
             return [_Box(others=frozenset((of,)))]
         case f.Among(positive=positive, values=values):
@@ -120,8 +122,10 @@ def _written(box: _Box) -> Expr:
         box = replace(box, multiples=frozenset((_common(multiples),)))
         multiples = box.multiples
     if not box.others and multiples <= {_ONE}:
-        return number_between(box.low, box.high, bool(multiples))
-    return number_of(box.low, box.high, next(iter(multiples), None), tuple(sorted(box.others)))
+        found = number_between(box.low, box.high, bool(multiples))
+        return without_fraction(found) if box.plain else found
+    others = tuple(sorted(box.others))
+    return number_of(box.low, box.high, next(iter(multiples), None), others, box.plain)
 
 
 def _common(values: frozenset[Decimal]) -> Decimal:

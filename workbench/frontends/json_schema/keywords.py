@@ -162,6 +162,8 @@ def _type(reader: _Reader, keyword: str, value: Any) -> None:
     if whole_only:
         reader.location.constrains = True
         detail = "integers as 12, 12.0 or 12e3; 1.5e1 and 10e-1 are left out"
+        if reader.location.resource.draft == 4:
+            detail = "integers as 12; draft 4 has no integers with a fraction, 12e3 is left out"
         reader.note(keyword, "restricted", detail)
     else:
         reader.constrained(keyword)

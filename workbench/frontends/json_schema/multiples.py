@@ -48,9 +48,15 @@ _CLASSES = (0, 1, 2, 0, *range(3, 13), 0, -1, 0)
 
 
 def number_of(
-    low: Bound | None, high: Bound | None, multiple: Decimal | None, others: tuple[Decimal, ...]
+    low: Bound | None,
+    high: Bound | None,
+    multiple: Decimal | None,
+    others: tuple[Decimal, ...],
+    plain: bool = False,
 ) -> Expr:
     """Numbers in an interval that are multiples of one number and not multiples of others.
+
+    ``plain`` numbers have no fraction, not even of zeros.
 
     Raises ``GrammarTooComplex`` when that takes too many remainders.
     """
@@ -62,6 +68,8 @@ def number_of(
         if inside == NEVER:
             return NEVER
         parts.append(intersect(minimise(determinise(_in_characters(inside))), _plain()))
+    if plain:
+        parts.append(determinise(Seq(_PLAIN.items[:2])))
     parts += [complement(_multiples(other)) for other in others]
     dfa = minimise(reduce(intersect, parts))
     return NEVER if dfa.is_empty else to_graph(dfa, _label)

@@ -223,7 +223,7 @@ class Nodes:
             parts.append(self.among(location, kind))
         if kind == NUMBER:
             if location.types & NUMBER == INTEGER:
-                parts.append(f.Multiple(decimal(1)))
+                parts.append(f.Multiple(decimal(1), plain=location.resource.draft == 4))
             if location.low is not None:
                 parts.append(f.Low(location.low))
             if location.high is not None:
@@ -302,7 +302,9 @@ class Nodes:
             case f.High(bound=bound):
                 exact = decimal(value)
                 return exact < bound.value or (exact == bound.value and bound.inclusive)
-            case f.Multiple(of=of, positive=positive):
+            case f.Multiple(of=of, positive=positive, plain=plain):
+                if plain and not isinstance(value, int) and "." in str(value):
+                    return not positive
                 return is_multiple(decimal(value), of) == positive
             case f.AtLeast(count=count):
                 return len(value) >= count

@@ -25,7 +25,15 @@ from workbench.grammar.ir import (
     Seq,
 )
 
-__all__ = ["MAX_DIGITS", "Bound", "exactly", "integer", "number", "number_between"]
+__all__ = [
+    "MAX_DIGITS",
+    "Bound",
+    "exactly",
+    "integer",
+    "number",
+    "number_between",
+    "without_fraction",
+]
 
 #: Most digits that a bound may have when it is written without an exponent.
 MAX_DIGITS = 5_000
@@ -80,6 +88,22 @@ def number() -> Expr:
 def integer() -> Expr:
     """Any integer; ``1.0`` and ``1e3`` are integers as well, ``1.5e1`` and ``10e-1`` are left out."""
     return _INTEGER
+
+
+@lru_cache(maxsize=1024)
+def without_fraction(expr: Expr) -> Expr:
+    """The integers of an expression made here that are written without a fraction or an exponent."""
+    if expr is _ZERO_FRACTION or expr is _EXPONENT_UP:
+        return EMPTY
+    match expr:
+        case Seq(items=items):
+            return Seq(tuple(map(without_fraction, items)))
+        case Alt(items=items):
+            return Alt(tuple(map(without_fraction, items)))
+        case Graph(n_states=n_states, start=start, finals=finals, edges=edges):
+            labels = tuple((a, without_fraction(label), b) for a, label, b in edges)
+            return Graph(n_states, start, finals, labels)
+    return expr
 
 
 def exactly(value: Decimal) -> Expr:

@@ -11,7 +11,15 @@ from functools import partial, reduce
 from operator import mul
 from typing import Any
 
-from workbench.automaton.finite import Dfa, complement, determinise, intersect, minimise, to_graph
+from workbench.automaton.finite import (
+    Dfa,
+    complement,
+    determinise,
+    intersect,
+    length_range,
+    minimise,
+    to_graph,
+)
 from workbench.errors import GrammarTooComplex
 from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.formula import FALSE, TRUE, And, Fact, Formula, Or, facts_in
@@ -34,7 +42,7 @@ from workbench.frontends.json_schema.weave import (
     one_holds,
     unless,
 )
-from workbench.grammar.ir import Alt, CharSet, Expr, literal
+from workbench.grammar.ir import Alt, CharSet, Expr, Graph, literal
 
 __all__ = ["ArrayPlan", "NameCell", "ObjectPlan", "Shape", "Shapes", "plain_parts"]
 
@@ -292,7 +300,10 @@ class ObjectPlan:
                 content = self._unlisted(pattern_automaton(pattern))
             else:
                 content = pattern_expression(pattern)
-                content = None if pattern_automaton(pattern).is_empty else content
+                if isinstance(content, Graph):
+                    content = None if pattern_automaton(pattern).is_empty else content
+                elif length_range(content) is None:
+                    content = None
             if content is not None:
                 yield NameCell(content, matched)
         if not self._forbids(frozenset()):

@@ -20,6 +20,7 @@ from workbench.automaton.finite import (
     to_graph,
     with_length,
 )
+from workbench.errors import GrammarTooComplex
 from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.coding import coded
 from workbench.frontends.json_schema.formats import (
@@ -46,6 +47,9 @@ from workbench.grammar.ir import (
 )
 
 __all__ = ["automaton", "spelled", "string_content"]
+
+#: Most states of an automaton that counts characters.
+MAX_COUNTED = 8_000
 
 _ANYTHING = CharSet(ANY)
 
@@ -86,7 +90,7 @@ def string_content(formula: Formula, rule: str | None = None) -> Expr:
         dfa = reduce(_both, [automaton(part, rule) for part in deeper])
         if regular:
             dfa = _both(dfa, _joined(tuple(regular)))
-        dfa = with_length(dfa, low, high, rule=rule) if low or high is not None else dfa
+        dfa = _with_length(dfa, low, high, rule) if low or high is not None else dfa
         return NEVER if dfa.is_empty else to_graph(dfa, CharSet)
     if not regular:
         return Repeat(_ANYTHING, low, high)
@@ -110,7 +114,7 @@ def _content(regular: _Regular, low: int, high: int | None, rule: str | None) ->
             return kept[0] if len(kept) == 1 else Alt(tuple(kept))
     dfa = _joined(regular)
     if low or high is not None:
-        dfa = with_length(dfa, low, high, rule=rule)
+        dfa = _with_length(dfa, low, high, rule)
     return NEVER if dfa.is_empty else to_graph(dfa, CharSet)
 
 
@@ -208,8 +212,19 @@ def _limited(expr: Expr, low: int, high: int | None, rule: str | None, apart: bo
         limited = [_limited(way, low, high, rule, apart=False) for way in ways]
         kept = [way for way in limited if way != NEVER]
         return NEVER if not kept else kept[0] if len(kept) == 1 else Alt(tuple(kept))
-    dfa = with_length(minimise(determinise(expr, rule=rule)), low, high, rule=rule)
+    dfa = _with_length(minimise(determinise(expr, rule=rule)), low, high, rule)
     return NEVER if dfa.is_empty else to_graph(dfa, CharSet)
+
+
+def _with_length(dfa: Dfa, low: int, high: int | None, rule: str | None) -> Dfa:
+    """The texts of an automaton with ``low`` to ``high`` characters, unless that takes too many states.
+
+    Each state is written out with every spelling of its characters, so fewer are allowed than elsewhere.
+    """
+    limited = with_length(dfa, low, high, rule=rule)
+    if len(limited.table) > MAX_COUNTED:
+        raise GrammarTooComplex("states of a pattern with a length", MAX_COUNTED, rule)
+    return limited
 
 
 def _ways(expr: Expr) -> list[Expr] | None:
