@@ -59,7 +59,7 @@ def _fill(engine: Engine, matchers: Sequence[Matcher], rows: NDArray[np.uint32])
     missed = np.empty(n, dtype=np.int64)
     with engine.lock:
         positions = np.fromiter((one.position for one in matchers), np.int64, n)
-        misses = k.lookup_many_at(engine._address, positions, rows.reshape(-1), missed)
+        misses = k.lookup_many_at(engine.address, positions, rows.reshape(-1), missed)
     for i in missed[:misses].tolist():
         matchers[i].fill_mask(rows[i].view(np.int32))
 
@@ -109,7 +109,7 @@ def accept_all(matchers: Sequence[Matcher], token_ids: Iterable[int]) -> NDArray
     with engine.lock:
         positions = np.fromiter((one.position for one in matchers), np.int64, len(ids))
         positions[special] = -1
-        done = int(k.accept_many_at(engine._address, positions, ids))
+        done = int(k.accept_many_at(engine.address, positions, ids))
         engine.recover()
         for i in range(done):
             if positions[i] >= 0:

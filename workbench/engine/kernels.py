@@ -107,7 +107,7 @@ _bar: Any = None
 #: what Python calls
 _CALLED = frozenset(
     """accept_at accept_many_at accepts advance advance_symbol both compact excluded finish_at forget_rows
-    intern keep_at live_symbols lookup_at lookup_many_at prepare_at rehash rehash_rows root_node
+    intern keep_at live_symbols lookup_at lookup_many_at lookup_to prepare_at rehash rehash_rows root_node
     rows_by_length run_length slice_trie store term1 term2""".split()
 )
 #: what may be copied into its callers
@@ -1952,6 +1952,10 @@ def walk_difference(
         if following == known:
             i = stop
             continue
+        if following < 0 and depth == 0:
+            # the caller has left out what begins so
+            i = stop
+            continue
         if following < 0:
             for j in range(i, stop):
                 token = int(tokens[j])
@@ -2021,6 +2025,7 @@ def walk_run(
     blob,
     offsets,
     row,
+    first,
     found,
     loops,
     slice_loops,
@@ -2035,7 +2040,7 @@ def walk_run(
     the slice); all others leave the characters at one of the slice's exits, so it is enough to walk
     what lies below the exits whose byte may come there. When all of the slice's characters belong to
     the run and have no bound, the tokens that end with an exit's byte (``leaves``) need no look, and only
-    the other exits (``inner``) are walked.
+    the other exits (``inner``) are walked. What a row ``first`` cannot begin with is left out.
     """
     stride = int(auto[STRIDE])
     rows = int(work[W_DEPTH]) + MAX_ASKED
@@ -2055,7 +2060,7 @@ def walk_run(
                     if lengths[i] >= 0:
                         token = int(tokens[i])
                         out[token >> 5] = int(out[token >> 5]) & ~(1 << (token & 31)) & 0xFFFFFFFF
-            if trans[row * stride + 1 + byte] != DEAD:
+            if trans[row * stride + 1 + byte] != DEAD and trans[first * stride + 1 + byte] != DEAD:
                 work[rows] = row
                 code = walk(
                     auto,
@@ -2095,9 +2100,9 @@ def walk_run(
             work[chain + known] = row_then
             known += 1
     for byte in range(256):
-        first = int(exits_at[byte])
+        begin = int(exits_at[byte])
         stop = int(exits_at[byte + 1])
-        if first == stop:
+        if begin == stop:
             continue
         endless = int(trans[around * stride + 1 + byte])
         if endless < 0:
@@ -2106,7 +2111,7 @@ def walk_run(
             for i in range(leaves_at[byte], leaves_at[byte + 1]):
                 token = int(leaves[i])
                 out[token >> 5] |= 1 << (token & 31)
-            first = int(inner_at[byte])
+            begin = int(inner_at[byte])
             stop = int(inner_at[byte + 1])
             fill(work, follow, follow + MOST_CHARACTERS + 1, endless)
         elif most == ENDLESS:
@@ -2132,7 +2137,7 @@ def walk_run(
             skips,
             tokens,
             inner if whole else exits,
-            first,
+            begin,
             stop,
             loops,
             beyond,
@@ -2259,12 +2264,20 @@ def finish(
         )
     else:
         home = int(found[0])
+        first = row
         apart = found[2] == ENDLESS and row != found[1] and row != home
+        if apart and beyond == 1:
+            for lead in range(0xC2, 0xF5):
+                if trans[row * auto[STRIDE] + 1 + lead] == DEAD:
+                    apart = False
         if apart:
             # first the mask of what the run comes to, then what differs at its beginning
             row = int(found[1])
             for i in range(8):
                 loops[i] = around_loops[i]
+            for byte in range(128):
+                if trans[first * auto[STRIDE] + 1 + byte] == DEAD:
+                    loops[byte >> 5] = int(loops[byte >> 5]) & ~(1 << (byte & 31)) & 0xFFFFFFFF
         longest = min(int(found[2]), slice_rows.size // out.size - 1)
         part = slice_rows[longest * out.size : (longest + 1) * out.size]
         for i in range(out.size):
@@ -2294,6 +2307,7 @@ def finish(
             blob,
             offsets,
             row,
+            first,
             found,
             loops,
             slice_loops,
@@ -2776,6 +2790,26 @@ if COMPILED:
 
         return array_at
 
+    @intrinsic
+    def words_at(typing_context: Any, address: Any, length: Any) -> Any:
+        """The uint32 words at an address."""
+        kind = types.Array(uint32, 1, "C")
+
+        def generate(target: Any, builder: Any, signature: Any, args: Any) -> Any:
+            array = target.make_array(kind)(target, builder)
+            size = ir.Constant(ir.IntType(64), 4)
+            populate_array(
+                array,
+                data=builder.inttoptr(args[0], array.data.type),
+                shape=[args[1]],
+                strides=[size],
+                itemsize=size,
+                meminfo=None,
+            )
+            return array._getvalue()
+
+        return kind(int64, int64), generate
+
     array32, array64 = _array_at(int32), _array_at(int64)
     array_u8, array_u16, array_u32 = _array_at(uint8), _array_at(uint16), _array_at(uint32)
 
@@ -2886,6 +2920,11 @@ if COMPILED:
             position & 0xFFFFFFFF,
             out,
         )
+
+    @jit
+    def lookup_to(context, position, address):
+        """:func:`lookup_at` into memory at an address: an array costs Python more to hand over."""
+        return lookup_at(context, position, words_at(address, array_u32(context, 17).size))
 
     @jit
     def lookup_many_at(context, positions, out, missed):

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.engine import kernels
 from workbench.engine.engine import Engine
 from workbench.engine.history import History
-from workbench.engine.kernels import SITE_BASE
+from workbench.engine.kernels import COMPILED, SITE_BASE
 from workbench.errors import VocabularyError
 from workbench.vocabulary import Vocabulary
 
@@ -92,6 +93,7 @@ class Matcher:
         "_engine",
         "_history",
         "_mask",
+        "_mask_address",
         "_mask_words",
         "_terminated",
         "compiled",
@@ -108,6 +110,7 @@ class Matcher:
         self._terminated = False
         self._mask: Any = None
         self._mask_words: Any = None
+        self._mask_address = 0
         with self._engine.lock:
             self._history = History(self._engine.sequences, self._engine.start, max_rollback)
 
@@ -130,7 +133,14 @@ class Matcher:
         was) and ``ValueError`` for a mask of another shape or type.
         """
         if bitmask is self._mask and row == 0 and not self._terminated:
-            self._engine.fill(self._history, self._mask_words)
+            # the same array as before, which is what a loop does: no checks, no array handed over
+            engine = self._engine
+            if COMPILED:
+                with engine.lock:
+                    position = self._history.top
+                    if kernels.lookup_to(engine.address, position, self._mask_address) == 0:
+                        return
+            engine.fill(self._history, self._mask_words)
             return
         out = self._target(bitmask, row)
         if self._terminated:
@@ -156,6 +166,7 @@ class Matcher:
             return whole[:words]
         if row == 0 and isinstance(bitmask, np.ndarray):
             self._mask, self._mask_words = bitmask, whole
+            self._mask_address = whole.ctypes.data
         return whole
 
     def allowed_ids(self) -> NDArray[np.int64]:
@@ -172,13 +183,23 @@ class Matcher:
         Raises ``VocabularyError`` for an id outside the logits, ``GrammarTooComplex`` when a budget is used
         up (nothing changes then either).
         """
-        following = self._following(self._history.top, token_id)
-        if following < 0:
-            return False
-        self.go_on(following)
-        self._engine.tidy()
-        self._terminated = token_id in self._engine.vocabulary.eos_ids
-        return True
+        engine = self._engine
+        # from reading the position to pushing the next one: another thread may renumber all positions
+        with engine.lock:
+            if COMPILED and not self._terminated and engine.is_plain(token_id):
+                following = kernels.accept_at(engine.address, self._history.top, token_id)
+                if following < kernels.REFUSED:
+                    following = self._following(self._history.top, token_id)
+                ends = False
+            else:
+                following = self._following(self._history.top, token_id)
+                ends = token_id in engine.vocabulary.eos_ids
+            if following < 0:
+                return False
+            self.go_on(following)
+            engine.tidy()
+            self._terminated = ends
+            return True
 
     @property
     def position(self) -> int:
@@ -224,7 +245,8 @@ class Matcher:
         if n < 0 or n > self._history.length:
             raise ValueError(f"cannot take back {n} tokens, {self._history.length} are kept")
         if n:
-            self._history.pop(n)
+            with self._engine.lock:
+                self._history.pop(n)
             self._terminated = False
             self.num_accepted -= n
 
@@ -243,6 +265,7 @@ class Matcher:
         other._engine = self._engine
         other._terminated = self._terminated
         other._mask = other._mask_words = None
+        other._mask_address = 0
         with self._engine.lock:
             other._history = self._history.fork()
         return other
@@ -252,7 +275,8 @@ class Matcher:
     @property
     def is_accepting(self) -> bool:
         """Whether the text so far is complete, so that an end may come."""
-        return not self._terminated and self._engine.accepts(self._history.top)
+        with self._engine.lock:
+            return not self._terminated and self._engine.accepts(self._history.top)
 
     @property
     def is_terminated(self) -> bool:
@@ -266,26 +290,28 @@ class Matcher:
 
     def allowed_bytes(self) -> frozenset[int]:
         """The bytes that may come next, whatever tokens spell them."""
-        return frozenset() if self._terminated else self._bytes_after(self._history.top)
+        with self._engine.lock:
+            return frozenset() if self._terminated else self._bytes_after(self._history.top)
 
     def _bytes_after(self, position: int) -> frozenset[int]:
         return self._engine.live_bytes(position)
 
     def forced_bytes(self, limit: int = 65_536) -> bytes:
         """The bytes that must come next: as long as there is one choice and no end; at most ``limit``."""
-        out = bytearray()
-        if self._terminated:
-            return b""
-        position = self._history.top
-        while len(out) < limit and not self._engine.accepts(position):
-            choices = self._bytes_after(position)
-            if len(choices) != 1:
-                break
-            out += bytes(choices)
-            position = self._engine.advance_bytes(
-                position, np.array(list(choices), dtype=np.uint8), 0, 1
-            )
-        return bytes(out)
+        with self._engine.lock:
+            out = bytearray()
+            if self._terminated:
+                return b""
+            position = self._history.top
+            while len(out) < limit and not self._engine.accepts(position):
+                choices = self._bytes_after(position)
+                if len(choices) != 1:
+                    break
+                out += bytes(choices)
+                position = self._engine.advance_bytes(
+                    position, np.array(list(choices), dtype=np.uint8), 0, 1
+                )
+            return bytes(out)
 
     def forced_tokens(self, limit: int = 4096) -> list[int]:
         """The tokens that must come next: as long as the mask has one bit; at most ``limit``."""
@@ -301,72 +327,78 @@ class Matcher:
 
     def finish_distance(self) -> int | None:
         """Least number of bytes that complete the text; 0 when it is complete, None after an end."""
-        return None if self._terminated else self._engine.distance(self._history.top)
+        with self._engine.lock:
+            return None if self._terminated else self._engine.distance(self._history.top)
 
     def live_states(self) -> tuple[int, ...]:
         """The automaton states of the live threads, ascending."""
-        return self._engine.states(self._history.top)
+        with self._engine.lock:
+            return self._engine.states(self._history.top)
 
     def explain(self, token_id: int) -> Explanation:
         """Say why a token may or may not come next, byte by byte."""
-        vocabulary = self.vocabulary
-        data = vocabulary.token_bytes(token_id) if token_id < vocabulary.size else b""
-        allowed = self._following(self._history.top, token_id) >= 0
-        expected = self.allowed_bytes()
-        if self._terminated:
-            return Explanation(token_id, data, False, 0, "the text has ended", frozenset())
-        if token_id in vocabulary.eos_ids:
-            reason = "the text is complete" if allowed else "the text is not complete yet"
-            return Explanation(token_id, data, allowed, 0, reason, expected)
-        if allowed and token_id in self._engine.named_ids:
-            return Explanation(token_id, data, True, len(data), "the grammar names it", expected)
-        if not data:
-            special = token_id in vocabulary.special_ids
+        with self._engine.lock:
+            vocabulary = self.vocabulary
+            data = vocabulary.token_bytes(token_id) if token_id < vocabulary.size else b""
+            allowed = self._following(self._history.top, token_id) >= 0
+            expected = self.allowed_bytes()
+            if self._terminated:
+                return Explanation(token_id, data, False, 0, "the text has ended", frozenset())
+            if token_id in vocabulary.eos_ids:
+                reason = "the text is complete" if allowed else "the text is not complete yet"
+                return Explanation(token_id, data, allowed, 0, reason, expected)
+            if allowed and token_id in self._engine.named_ids:
+                return Explanation(
+                    token_id, data, True, len(data), "the grammar names it", expected
+                )
+            if not data:
+                special = token_id in vocabulary.special_ids
+                reason = (
+                    "a special token, which the grammar does not name"
+                    if special
+                    else "it spells no bytes"
+                )
+                return Explanation(token_id, data, False, 0, reason, expected)
+            array = np.array(list(data), dtype=np.uint8)
+            position, consumed = self._history.top, 0
+            while consumed < len(data):
+                following = self._engine.advance_bytes(position, array, consumed, consumed + 1)
+                if following < 0:
+                    break
+                position, consumed = following, consumed + 1
+            expected = self._bytes_after(position)
+            if consumed == len(data):
+                return Explanation(token_id, data, True, consumed, "every byte may come", expected)
+            names = sorted({name for s in self._engine.states(position) for name in self._rules(s)})
             reason = (
-                "a special token, which the grammar does not name"
-                if special
-                else "it spells no bytes"
+                f"byte {consumed + 1} of {len(data)} ({_show(data[consumed])}) may not come in "
+                f"{', '.join(names[:4]) or 'this place'}; expected {_show_set(expected)}"
             )
-            return Explanation(token_id, data, False, 0, reason, expected)
-        array = np.array(list(data), dtype=np.uint8)
-        position, consumed = self._history.top, 0
-        while consumed < len(data):
-            following = self._engine.advance_bytes(position, array, consumed, consumed + 1)
-            if following < 0:
-                break
-            position, consumed = following, consumed + 1
-        expected = self._bytes_after(position)
-        if consumed == len(data):
-            return Explanation(token_id, data, True, consumed, "every byte may come", expected)
-        names = sorted({name for s in self._engine.states(position) for name in self._rules(s)})
-        reason = (
-            f"byte {consumed + 1} of {len(data)} ({_show(data[consumed])}) may not come in "
-            f"{', '.join(names[:4]) or 'this place'}; expected {_show_set(expected)}"
-        )
-        if not expected:
-            reason = f"byte {consumed + 1} of {len(data)} ({_show(data[consumed])}): the text is complete"
-        return Explanation(token_id, data, False, consumed, reason, expected)
+            if not expected:
+                reason = f"byte {consumed + 1} of {len(data)} ({_show(data[consumed])}): the text is complete"
+            return Explanation(token_id, data, False, consumed, reason, expected)
 
     def _rules(self, state: int) -> tuple[str, ...]:
         return self._engine.automaton.state_rules[state]
 
     def stacks(self, limit: int = 8) -> tuple[StackView, ...]:
         """The live threads with their stacks, at most ``limit`` of them, for display."""
-        out: list[StackView] = []
-        for state, frames in self._engine.stacks(self._history.top, limit):
-            views = []
-            for target, count in frames:
-                back, counted = (
-                    (target, None)
-                    if target < SITE_BASE
-                    else (
-                        self._engine.site_return(target),
-                        count if self._engine.counts(target) else None,
+        with self._engine.lock:
+            out: list[StackView] = []
+            for state, frames in self._engine.stacks(self._history.top, limit):
+                views = []
+                for target, count in frames:
+                    back, counted = (
+                        (target, None)
+                        if target < SITE_BASE
+                        else (
+                            self._engine.site_return(target),
+                            count if self._engine.counts(target) else None,
+                        )
                     )
-                )
-                views.append(FrameView(back, self._rules(back), counted))
-            out.append(StackView(state, self._rules(state), tuple(views)))
-        return tuple(out)
+                    views.append(FrameView(back, self._rules(back), counted))
+                out.append(StackView(state, self._rules(state), tuple(views)))
+            return tuple(out)
 
     def stats(self) -> dict[str, int]:
         """Counters of the engine that all matchers of the compiled grammar share."""
