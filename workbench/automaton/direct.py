@@ -412,6 +412,7 @@ class _Direct:
 
     def grow(self, automaton: Automaton, entry: int, positions: int = _MORE) -> None:
         """Build an entry, and of those that wait as many as fit into a number of positions."""
+        self._forget()  # what an interrupt may have left behind
         self.first = self.n = automaton.n_states
         built = {entry: self.build(entry)}
         while self.waiting and self.n - self.first < positions:
@@ -465,6 +466,10 @@ class _Direct:
         a.loop_alphabet = tuple(alphabet for _, alphabet in self.reach)
         a.state_rules += tuple(self.named)
         a.state_origins += tuple(self.origins)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Empty the lists of what is being built."""
         for some in (
             self.bytes,
             self.empties,

@@ -103,6 +103,7 @@ _TYPES: dict[str, Any] = {
 _SOURCE = Path(__file__).read_text(encoding="utf-8")
 _DIGEST = sha256(_SOURCE.encode()).hexdigest()[:12]
 _bar: Any = None
+_CACHED = [True]
 
 #: what Python calls
 _CALLED = frozenset(
@@ -139,19 +140,20 @@ def jit(function: Any) -> Any:
     numbers = getattr(FunctionIdentity, "_unique_ids", None)
     if numbers is not None:
         FunctionIdentity._unique_ids = count_from(1_000_000 + 1000 * code.co_firstlineno)
-    compiled = njit(
-        signature,
-        cache=True,
-        nogil=True,
-        _nrt=False,
-        no_cpython_wrapper=inner,
-        no_cfunc_wrapper=True,
-    )(function)
+    options = dict(nogil=True, _nrt=False, no_cpython_wrapper=inner, no_cfunc_wrapper=True)
+    try:
+        compiled = njit(signature, cache=_CACHED[0], **options)(function)
+    except RuntimeError as error:
+        if "no locator" not in str(error):
+            raise
+        # neither beside this file nor in the user's folder anything can be written
+        _CACHED[0] = False
+        compiled = njit(signature, **options)(function)
     if numbers is not None:
         FunctionIdentity._unique_ids = numbers
         if COMPILED and function.__name__ not in _SMALL:
             _keep_apart(compiled)
-    if COMPILED and compiled.stats.cache_misses:
+    if COMPILED and (compiled.stats.cache_misses or not _CACHED[0]):
         if _bar is None:
             from tqdm.auto import tqdm
 
