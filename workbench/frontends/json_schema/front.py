@@ -24,6 +24,7 @@ from workbench.frontends.json_schema.layout import layout
 from workbench.frontends.json_schema.nodes import Nodes
 from workbench.frontends.json_schema.shapes import Shapes
 from workbench.frontends.json_schema.values import MAX_LEVELS, read_json
+from workbench.grammar.fingerprint import content_key
 from workbench.grammar.ir import Grammar, Outcome
 
 __all__ = ["json_schema"]
@@ -107,6 +108,20 @@ def json_schema(
         outcomes = [Outcome("#", "escapes", "restricted", detail), *outcomes]
     if style.detail:
         outcomes = [Outcome("#", "whitespace", "restricted", style.detail), *outcomes]
+    if registry is None:
+        rules.key = content_key(
+            parsed,
+            [
+                whitespace,
+                max_whitespace,
+                separators,
+                property_order,
+                on_unsupported,
+                draft,
+                formats,
+            ],
+            [additional_properties, strict, ascii_only, unicode_escapes],
+        )
     # Without escapes a rule may have no text in ASCII, or none at all: the builder has to look at all.
     written = rules if unicode_escapes else rules.all()
     return Grammar(written, start, "json_schema", parsed, tuple(outcomes))
