@@ -29,7 +29,7 @@ _NO_ROOM = 2**31 - 2**20
 _JIT = k.COMPILED
 #: words of a new arena and rows of new transitions: address space, which costs nothing before it is used
 _ARENA = 1 << 19
-_ROWS = 1 << 16
+_ROWS = 1 << 17
 _TABLE = 1 << 13
 
 
