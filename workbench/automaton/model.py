@@ -39,8 +39,9 @@ class Automaton:
     first symbol; several edges may share symbols (nondeterminism). Symbols below 256 are bytes, symbol
     ``256 + i`` stands for one whole token out of ``symbols[i]``. Empty edges consume nothing.
 
-    An automaton may grow: entries that are :data:`NOT_BUILT` get their states from ``grow(self, entry)``,
-    which appends to all arrays and renumbers nothing.
+    An automaton may grow: entries that are :data:`NOT_BUILT` get their states from ``grow(self, entry)``
+    (and a number of states: go on with other entries until so many are made), which appends to all arrays
+    and renumbers nothing.
     """
 
     n_states: int
@@ -74,7 +75,7 @@ class Automaton:
     watched: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
     #: token ids behind the symbols 256, 257, ...
     symbols: tuple[tuple[int, ...], ...] = ()
-    grow: Callable[[Automaton, int], None] | None = None
+    grow: Callable[..., None] | None = None
     _distances: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None
 
     def __post_init__(self) -> None:
@@ -96,7 +97,9 @@ class Automaton:
     def complete(self) -> Automaton:
         """Build every entry that is not built yet; returns the automaton itself."""
         while self.grow is not None and NOT_BUILT in self.entry_state:
-            self.grow(self, int(np.flatnonzero(self.entry_state == NOT_BUILT)[0]))
+            # as much again as there is: arrays are copied with every step
+            first = int(np.flatnonzero(self.entry_state == NOT_BUILT)[0])
+            self.grow(self, first, self.n_states + 50_000)
         return self
 
     def distances(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
