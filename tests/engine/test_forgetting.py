@@ -10,7 +10,7 @@ import pytest
 import workbench as wb
 from tests.engine.replay import GRAMMARS, pieces
 from tests.engine.walks import Mask, ids_of, mask_of
-from workbench.grammar.ir import ByteSet, Grammar, Seq
+from workbench.grammar.ir import ByteSet, Grammar, Literal, Seq
 
 TIGHT = wb.Budgets(arena_words=1 << 17, row_bytes=1 << 13)
 
@@ -78,3 +78,17 @@ def test_rows_that_are_forgotten_come_again() -> None:
         assert matcher.accept_tokens(tokens) == len(tokens)
     assert matcher.stats()["mask_misses"] > before, "nothing had been forgotten"
     assert matcher.stats()["evictions"] == 0
+
+
+def test_a_thousand_different_masks_are_all_kept() -> None:
+    """More masks than the store has room for at first: it grows, and gives back what was put in."""
+    tokens = [n.to_bytes(2, "big") for n in range(1200)] + [b""]
+    vocabulary = wb.Vocabulary.from_bytes(tokens, len(tokens) - 1)
+    text = Literal(b"".join(tokens))
+    matcher = wb.compile(Grammar({"root": text}, "root"), vocabulary).matcher()
+    for _ in range(2):
+        for n in range(1200):
+            assert matcher.allowed_ids().tolist() == [n]
+            assert matcher.accept(n)
+        matcher.rollback(1200)
+    assert matcher.stats()["masks"] >= 1200

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import pytest
 
-from workbench.grammar.ir import Grammar, Origin, Repeat, Seq, Token, literal, walk
+from workbench.grammar.ir import Grammar, Literal, Origin, Ref, Repeat, Seq, Token, literal, walk
 
 
 def test_a_token_is_a_set_of_ids_and_names() -> None:
@@ -40,3 +42,12 @@ def test_a_token_is_a_leaf() -> None:
     expr = Seq((token, Repeat(token, 0, 2), literal("a")))
     assert list(walk(expr)) == [expr, token, Repeat(token, 0, 2), token, literal("a")]
     assert Grammar({"root": expr}, "root").rules["root"] == expr
+
+
+def test_rules_in_any_mapping_are_checked() -> None:
+    rules = MappingProxyType({"root": Ref("missing")})
+    with pytest.raises(ValueError, match="'missing', which is not defined"):
+        Grammar(rules, "root")
+    assert repr(Grammar(MappingProxyType({"root": Literal(b"a")}), "root")).startswith(
+        "<Grammar ir: 1 rules"
+    )

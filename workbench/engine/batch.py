@@ -42,15 +42,15 @@ def fill_masks(matchers: Sequence[Matcher], bitmask: Any) -> None:
         if matcher._engine is not engine:
             _fill_groups(matchers, array)
             return
-    if array.shape[1] < engine.n_words:
-        raise ValueError(
-            f"the mask needs {engine.n_words} words a row, this one has {len(array[0])}"
-        )
     _fill(engine, matchers, array[:n].view(np.uint32))
 
 
 def _fill(engine: Engine, matchers: Sequence[Matcher], rows: NDArray[np.uint32]) -> None:
     """Rows of matchers of one engine; ``rows`` is contiguous."""
+    if rows.shape[1] < engine.n_words:
+        raise ValueError(
+            f"the mask needs {engine.n_words} words a row, this one has {rows.shape[1]}"
+        )
     if not k.COMPILED:
         for matcher, row in zip(matchers, rows, strict=True):
             matcher.fill_mask(row.view(np.int32))
@@ -71,8 +71,6 @@ def _fill_groups(matchers: Sequence[Matcher], array: NDArray[np.int32]) -> None:
 
     def fill(members: list[int]) -> None:
         engine = matchers[members[0]]._engine
-        if array.shape[1] < engine.n_words:
-            raise ValueError(f"the mask needs {engine.n_words} words a row, not {array.shape[1]}")
         rows = np.empty((len(members), array.shape[1]), dtype=np.uint32)
         _fill(engine, [matchers[i] for i in members], rows)
         array[members] = rows.view(np.int32)
@@ -98,14 +96,13 @@ def accept_all(matchers: Sequence[Matcher], token_ids: Iterable[int]) -> NDArray
         raise ValueError(f"{len(matchers)} matchers and {len(ids)} tokens")
     accepted = np.zeros(len(matchers), dtype=np.bool_)
     engine = matchers[0]._engine if matchers else None
-    simple = k.COMPILED and engine is not None and not engine.named_ids
-    if not simple or any(matcher._engine is not engine for matcher in matchers):
+    if not k.COMPILED or any(matcher._engine is not engine for matcher in matchers):
         for i, (matcher, token_id) in enumerate(zip(matchers, ids.tolist(), strict=True)):
             accepted[i] = matcher.accept(token_id)
         return accepted
-    assert engine is not None
-    eos, size = engine.vocabulary.eos_ids, engine.vocabulary.size
-    special = (ids < 0) | (ids >= size) | np.isin(ids, np.array(list(eos), dtype=np.int64))
+    if engine is None:
+        return accepted
+    special = np.array([not engine.is_plain(token_id) for token_id in ids.tolist()], dtype=np.bool_)
     with engine.lock:
         positions = np.fromiter((one.position for one in matchers), np.int64, len(ids))
         positions[special] = -1
@@ -116,7 +113,7 @@ def accept_all(matchers: Sequence[Matcher], token_ids: Iterable[int]) -> NDArray
                 matchers[i].go_on(int(positions[i]))
                 accepted[i] = True
         engine.tidy()
-        # ends, and what is left when a kernel had to stop, go one by one
+        # ends, named tokens, and what is left when a kernel had to stop, go one by one
         todo = [*np.flatnonzero(special[:done]).tolist(), *range(done, len(ids))]
     for i in todo:
         accepted[i] = matchers[i].accept(int(ids[i]))

@@ -33,15 +33,12 @@ _ROWS = 1 << 17
 _TABLE = 1 << 13
 
 
-class Pushable(Protocol):
-    """A history of positions."""
+class Positioned(Protocol):
+    """What stands at a position, also after positions were renumbered."""
 
     @property
     def top(self) -> int:
-        """The last position."""
-
-    def push(self, position: int) -> None:
-        """Add a position."""
+        """The position."""
 
 
 class Sequence(Protocol):
@@ -182,9 +179,11 @@ class Engine:
         self._publish()
 
     def _check(self, code: int) -> None:
-        """Grow on FULL, raise on COMPLEX."""
+        """Grow on FULL and ROOM, raise on COMPLEX."""
         if code == k.FULL:
             self._grow()
+        elif code == k.ROOM:
+            self._grow_rows()
         elif code in (k.COMPLEX, k.TANGLED):
             self.count[k.TOO_COMPLEX] = 0
             raise GrammarTooComplex("stack entries in one call", self.budgets.step_work)
@@ -363,7 +362,7 @@ class Engine:
                 if self._settled():
                     return bool(yes == 1)
 
-    def fill(self, history: Pushable, out: NDArray[np.uint32]) -> None:
+    def fill(self, history: Positioned, out: NDArray[np.uint32]) -> None:
         """Write the mask of a history's top to ``out`` (uint32 words), which is left alone on errors."""
         with self.lock:
             position = history.top
@@ -415,11 +414,6 @@ class Engine:
                 run = code
             if run == k.TANGLED:
                 self._untangle(shape)
-            elif run == k.ROOM:
-                self._grow_rows()
-                while self._keep(position) != 0:
-                    self._settled()
-                return self.words
             else:
                 self._check(run)
 
@@ -456,9 +450,7 @@ class Engine:
         return code if code < 0 else self._keep(position)
 
     def _keep(self, position: int) -> int:
-        """Store the mask in ``words``."""
-        if _JIT:
-            return int(k.keep_at(self.address, position))
+        """Store the mask in ``words``, where no kernel does both."""
         return int(
             k.keep(
                 self.pool,

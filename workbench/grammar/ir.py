@@ -233,7 +233,7 @@ class Grammar:
     def __post_init__(self) -> None:
         if self.start not in self.rules:
             raise ValueError(f"start rule {self.start!r} is not defined")
-        if not isinstance(self.rules, dict):  # LazyRules: written when they are used
+        if hasattr(self.rules, "emitted"):  # LazyRules: written when they are used
             return
         for name, expr in self.rules.items():
             for part in walk(expr):
@@ -241,5 +241,5 @@ class Grammar:
                     raise ValueError(f"rule {name!r} uses {part.name!r}, which is not defined")
 
     def __repr__(self) -> str:
-        known = self.rules if isinstance(self.rules, dict) else getattr(self.rules, "emitted", ())
+        known = getattr(self.rules, "emitted", self.rules)
         return f"<Grammar {self.kind}: {len(known)} rules, start {self.start!r}>"

@@ -284,10 +284,6 @@ class Nodes:
         kind = NUMBER if kind & NUMBER else kind
         return self.satisfies(value, self.said(location, kind))
 
-    def admits(self, node: Node, value: Any) -> bool:
-        """Whether a value satisfies a node."""
-        return all(self.valid(value, location) == sign for location, sign in node.atoms)
-
     def satisfies(self, value: Any, formula: Formula) -> bool:
         """Whether a value satisfies a formula about its type."""
         return holds(formula, lambda fact: self._is_so(fact, value))
