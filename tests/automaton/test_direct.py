@@ -101,3 +101,14 @@ def test_many_words_are_one_tree() -> None:
                 if n < len(word):
                     assert matcher.accept(tokens.index(word[n].encode()))
     assert build.is_large is promises.is_large
+
+
+def test_a_counted_part_that_is_nested_ten_thousand_deep() -> None:
+    part: Expr = a
+    for _ in range(10_000):
+        part = Seq((part, Alt((b, Literal(b"c")))))
+    rules: dict[str, Expr] = {"root": Seq((Repeat(part, 2, 1000), Literal(b"x" * 40_000)))}
+    vocabulary = wb.Vocabulary.from_bytes([b"a", b"b", b"c", b"x", b""], 4)
+    matcher = wb.compile(Grammar(rules, "root"), vocabulary).matcher()
+    assert matcher.accept_tokens([0, *[1, 2] * 5_000, 0]) == 10_002
+    assert ids_of(mask_of(matcher)) == [1, 2]

@@ -35,6 +35,7 @@ from workbench.grammar.ir import (
     Ref,
     Repeat,
     Seq,
+    children,
 )
 
 __all__ = ["direct_automaton"]
@@ -114,9 +115,22 @@ class _Direct:
 
     def reach_of(self, expr: Expr) -> tuple[int, int]:
         """Least bytes of an expression (a bound, 0: it may be empty) and the bytes that it may contain."""
-        known = self._reach_memo.get(id(expr))
-        if known is not None:
-            return known[1], known[2]
+        memo = self._reach_memo
+        stack = [expr]
+        while stack:  # parts first, without recursion: expressions may be nested deeply
+            part = stack[-1]
+            missing = [one for one in children(part) if id(one) not in memo]
+            if id(part) in memo or not missing:
+                stack.pop()
+            if missing:
+                stack += missing
+            elif id(part) not in memo:
+                # the expression is kept with its result: an id is only unique while its object lives
+                memo[id(part)] = (part, *self._reach_of_one(part))
+        return memo[id(expr)][1:]
+
+    def _reach_of_one(self, expr: Expr) -> tuple[int, int]:
+        """:meth:`reach_of` when it is known of all parts."""
         if isinstance(expr, Literal):
             alphabet = 0
             for value in expr.data:
@@ -151,8 +165,6 @@ class _Direct:
             out = (self._graph_least(expr), alphabet)
         else:
             out = (1, _ANY_BYTE)
-        # the expression is kept with its result: an id is only unique while its object lives
-        self._reach_memo[id(expr)] = (expr, *out)
         return out
 
     def _graph_least(self, graph: Graph) -> int:
