@@ -58,6 +58,7 @@ def run(grammars: list[wb.CompiledGrammar], n: int, steps: int, seed: int) -> No
         if rng.random() < 0.2:
             batch = wb.fork_all(batch)
         for one, other in zip(batch, alone, strict=True):
+            assert one.token_ids == other.token_ids
             assert (one.num_accepted, one.is_terminated) == (
                 other.num_accepted,
                 other.is_terminated,

@@ -20,7 +20,7 @@ def test_histories_are_lists(seed: int, keep: int | None) -> None:
         history, model = rng.choice(pairs)
         action = rng.random()
         if action < 0.55:
-            history.push(number)
+            history.push(number, 2 * number)
             model.append(number)
         elif action < 0.8:
             n = rng.randint(0, min(history.length, 6))
@@ -39,6 +39,8 @@ def test_histories_are_lists(seed: int, keep: int | None) -> None:
             )
             kept = other.last(other.length + 1)
             assert kept == expected[-len(kept) :]
+            tokens = other.last_tokens(other.length)
+            assert tokens == [2 * position for position in kept[1:]]
     if keep is None:
         assert all(other.length == len(expected) - 1 for other, expected in pairs)
 

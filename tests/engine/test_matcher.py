@@ -183,6 +183,20 @@ class TestPosition:
         with pytest.raises(ValueError):
             matcher.rollback(4)
 
+    def test_the_tokens_are_kept_that_can_be_taken_back(self) -> None:
+        matcher = spell(start(HELLO), "he", "lo"[:1])
+        assert not matcher.accept(token("a"))
+        fork = matcher.fork()
+        assert matcher.token_ids == [token("he"), token("l")]
+        spell(matcher, "lo")
+        assert matcher.accept(END)
+        assert matcher.token_ids == [token("he"), token("l"), token("lo"), END]
+        matcher.rollback(3)
+        assert matcher.token_ids == [token("he")]
+        assert fork.token_ids == [token("he"), token("l")]
+        matcher.reset()
+        assert matcher.token_ids == []
+
     def test_forks_part(self) -> None:
         matcher = spell(start(HELLO), "he")
         fork = matcher.fork()

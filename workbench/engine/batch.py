@@ -110,7 +110,7 @@ def accept_all(matchers: Sequence[Matcher], token_ids: Iterable[int]) -> NDArray
         engine.recover()
         for i in range(done):
             if positions[i] >= 0:
-                matchers[i].go_on(int(positions[i]))
+                matchers[i].go_on(int(positions[i]), int(ids[i]))
                 accepted[i] = True
         engine.tidy()
         # ends, named tokens, and what is left when a kernel had to stop, go one by one

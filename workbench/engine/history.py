@@ -1,7 +1,7 @@
 """The positions of one sequence: a stack that forks in O(1) and shares what it has in common.
 
 A history owns one segment that it appends to. A fork freezes it: both go on in segments of their own
-above it. 8 bytes a token.
+above it. 12 bytes a token: its id lies beside the position that it led to.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ __all__ = ["History"]
 class _Segment:
     """Positions above the first ``height`` positions of ``below``."""
 
-    __slots__ = ("__weakref__", "below", "height", "positions")
+    __slots__ = ("__weakref__", "below", "height", "positions", "tokens")
 
     def __init__(self, below: _Segment | None, height: int) -> None:
         self.positions: array[int] = array("q")
+        #: the token that led to each position, -1 for none
+        self.tokens: array[int] = array("i")
         self.below = below
         self.height = height
 
@@ -38,6 +40,7 @@ class History:
         self._stored = 0
         self._own = self._segment(None, 0)
         self._own.positions.append(start)
+        self._own.tokens.append(-1)
 
     def _segment(self, below: _Segment | None, height: int) -> _Segment:
         segment = _Segment(below, height)
@@ -53,27 +56,36 @@ class History:
         assert own.below is not None
         return own.below.positions[own.height - 1]
 
-    def push(self, position: int) -> None:
-        """Go on to a new position; drops what is older than ``keep`` tokens."""
+    def push(self, position: int, token_id: int = -1) -> None:
+        """Go on to a new position by a token; drops what is older than ``keep`` tokens."""
         own = self._own
         own.positions.append(position)
+        own.tokens.append(token_id)
         if self.keep is None or self.length < self.keep:
             self.length += 1
         self._stored += 1
         if self.keep is not None and self._stored > 2 * self.keep + 16:
-            kept = self.last(self.keep + 1)
+            kept, tokens = self.last(self.keep + 1), self.last_tokens(self.keep + 1)
             self._own = self._segment(None, 0)
             self._own.positions.extend(kept)
+            self._own.tokens.extend(tokens)
             self._stored = len(kept) - 1
 
     def last(self, n: int) -> list[int]:
         """The last ``n`` positions, oldest first."""
+        return self._last("positions", n)
+
+    def last_tokens(self, n: int) -> list[int]:
+        """The tokens that led to the last ``n`` positions, oldest first."""
+        return self._last("tokens", n)
+
+    def _last(self, column: str, n: int) -> list[int]:
         out: list[int] = []
         segment: _Segment | None = self._own
         height = len(self._own.positions)
         while segment is not None and len(out) < n:
             take = min(n - len(out), height)
-            out.extend(reversed(segment.positions[height - take : height]))
+            out.extend(reversed(getattr(segment, column)[height - take : height]))
             height = segment.height
             segment = segment.below
         return out[::-1]
@@ -93,6 +105,7 @@ class History:
             self._own = self._segment(own.below.below, own.below.height)
         if n:
             del self._own.positions[-n:]
+            del self._own.tokens[-n:]
 
     def fork(self) -> History:
         """An independent history with the same positions."""

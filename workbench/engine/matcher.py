@@ -196,7 +196,7 @@ class Matcher:
                 ends = token_id in engine.vocabulary.eos_ids
             if following < 0:
                 return False
-            self.go_on(following)
+            self.go_on(following, token_id)
             engine.tidy()
             self._terminated = ends
             return True
@@ -207,9 +207,9 @@ class Matcher:
         anywhere (the engine may renumber)."""
         return -1 if self._terminated else self._history.top
 
-    def go_on(self, position: int) -> None:
+    def go_on(self, position: int, token_id: int) -> None:
         """Count one more token, which led to a position of the engine."""
-        self._history.push(position)
+        self._history.push(position, token_id)
         self.num_accepted += 1
 
     def _following(self, position: int, token_id: int) -> int:
@@ -287,6 +287,12 @@ class Matcher:
     def max_rollback(self) -> int:
         """How many tokens can be taken back now."""
         return self._history.length
+
+    @property
+    def token_ids(self) -> list[int]:
+        """The tokens that can be taken back, oldest first: all that were accepted, unless
+        ``max_rollback`` is less."""
+        return self._history.last_tokens(self._history.length)
 
     def allowed_bytes(self) -> frozenset[int]:
         """The bytes that may come next, whatever tokens spell them."""
