@@ -40,6 +40,24 @@ CASES: list[tuple[str, dict[str, Any], Any, list[str], list[str]]] = [
         ['{"a":"xé"}', '{"é":1}', '{"b":1}', r'{"a":"\n\""}'],
         [r'{"a":"\u00e9"}', r'{"\u00e9":1}', r'{"\u0061":1}'],
     ),
+    (
+        "plain numbers",
+        {"numbers": "plain"},
+        {
+            "prefixItems": [
+                {"type": "integer"},
+                {"type": "number"},
+                {"type": "integer", "minimum": -3},
+                {"type": "number", "minimum": 0},
+                {"enum": [1, 2.5, 1e30]},
+                {"multipleOf": 4},
+                {},
+            ]
+        },
+        ["[12,1.50,-3,0.0,2.5,-8,1.0]", f"[-0,-7,0,3,1{'0' * 30},0,-1]", "[1,1.0,1,1,1]"],
+        ["[1.0]", "[1e2]", "[0,1e2]", "[0,0,3.0]", "[0,0,0,1e1]", "[0,0,0,0,1e30]"]
+        + ["[0,0,0,0,1.0]", "[0,0,0,0,1,4.0]", "[0,0,0,0,1,0,1E1]"],
+    ),
     ("closed", {"additional_properties": False}, PERSON, ['{"a":"x"}', "{}"], ['{"b":1}']),
     (
         "closed where nothing is said",

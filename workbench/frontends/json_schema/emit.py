@@ -80,6 +80,7 @@ class Emitter:
         emptiness: Emptiness,
         layout: Layout,
         style: str = "any",
+        plain_numbers: bool = False,
     ) -> None:
         self._nodes = nodes
         self._shapes = shapes
@@ -89,6 +90,8 @@ class Emitter:
         self._style = style
         self._spell = partial(spell_class, style=style) if style != "any" else spell_class
         self._quoted = partial(quoted, style=style)
+        self._plain_numbers = plain_numbers
+        self._any_number = numbers_in(TRUE, plain=True) if plain_numbers else _ANY_NUMBER
         self._any_content, self._any_string = _ANY_CONTENT, ANY_STRING
         if style != "any":
             self._any_content = Repeat(self._spell(ANY), 0, None)
@@ -320,14 +323,14 @@ class Emitter:
 
     def _number(self, formula: Formula) -> Expr:
         if formula is TRUE:
-            return _ANY_NUMBER
+            return self._any_number
         for part in plain_parts(formula):
             if isinstance(part, f.Among) and part.positive:
                 fit = [value for value in part.values if self._nodes.satisfies(value, formula)]
                 if any(isinstance(fact, f.Multiple) and fact.plain for fact in facts_in(formula)):
                     return either(*(Literal(b"%d" % int(decimal(value))) for value in fit))
                 return either(*map(self._literal, fit))
-        return numbers_in(formula)
+        return numbers_in(formula, self._plain_numbers)
 
     # Shared rules
 
@@ -343,7 +346,7 @@ class Emitter:
 
     def _value(self) -> Expr:
         def make() -> Expr:
-            scalars = (self._any_string, _ANY_NUMBER, BOOLEAN_VALUE, _NULL)
+            scalars = (self._any_string, self._any_number, BOOLEAN_VALUE, _NULL)
             return Alt((self._any_object(), self._any_array(), *scalars))
 
         return self._rule("value", "value", make)
@@ -356,7 +359,7 @@ class Emitter:
         if kind == BOOLEAN:
             return Literal(b"true" if value else b"false")
         if kind & NUMBER:
-            return exactly(decimal(value))
+            return exactly(decimal(value), self._plain_numbers)
         if kind == STRING:
             return self._quoted(value)
         if kind == ARRAY:

@@ -45,6 +45,7 @@ def json_schema(
     strict: bool = False,
     ascii_only: bool = False,
     unicode_escapes: bool = True,
+    numbers: str = "any",
 ) -> Grammar:
     r"""Make a grammar of the JSON texts that a schema accepts.
 
@@ -60,6 +61,7 @@ def json_schema(
     ``strict`` follows the convention of hosted services: such objects are closed, and all properties
     that they list are required. ``ascii_only`` writes other characters as escapes;
     ``unicode_escapes=False`` leaves escapes with ``\u`` out, and so the characters that need one.
+    ``numbers="plain"`` leaves exponents out, and the fraction of numbers that have to be integers.
     ``grammar.outcomes`` tells for each keyword whether it is enforced, restricted, an annotation or
     unsupported.
 
@@ -75,6 +77,8 @@ def json_schema(
         raise ValueError(f"formats must be 'assert' or 'annotate', not {formats!r}")
     if draft not in (None, 4, 6, 7, 2019, 2020):
         raise ValueError(f"draft must be 4, 6, 7, 2019 or 2020, not {draft!r}")
+    if numbers not in ("any", "plain"):
+        raise ValueError(f"numbers must be 'any' or 'plain', not {numbers!r}")
     if ascii_only and not unicode_escapes:
         raise ValueError("ascii_only needs unicode_escapes")
     spelling = "ascii" if ascii_only else "any" if unicode_escapes else "plain"
@@ -99,13 +103,18 @@ def json_schema(
         emptiness = Emptiness(nodes, shapes)
         if emptiness.holds(root):
             raise UnsatisfiableGrammar(*emptiness.blame(root))
-        rules, start = Emitter(nodes, shapes, emptiness, style, spelling).rules(root)
+        rules, start = Emitter(nodes, shapes, emptiness, style, spelling, numbers == "plain").rules(
+            root
+        )
     except RecursionError:
         raise GrammarTooComplex("schema nesting levels", MAX_LEVELS) from None
     outcomes = document.outcomes
     if spelling != "any":
         detail = "ASCII only" if ascii_only else "no \\u escapes, nor characters that need them"
         outcomes = [Outcome("#", "escapes", "restricted", detail), *outcomes]
+    if numbers == "plain":
+        detail = "no exponents; integers without a fraction"
+        outcomes = [Outcome("#", "numbers", "restricted", detail), *outcomes]
     if style.detail:
         outcomes = [Outcome("#", "whitespace", "restricted", style.detail), *outcomes]
     if registry is None:
@@ -120,7 +129,7 @@ def json_schema(
                 draft,
                 formats,
             ],
-            [additional_properties, strict, ascii_only, unicode_escapes],
+            [additional_properties, strict, ascii_only, unicode_escapes, numbers],
         )
     # Without escapes a rule may have no text in ASCII, or none at all: the builder has to look at all.
     written = rules if unicode_escapes else rules.all()

@@ -18,7 +18,12 @@ from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.formula import TRUE, And, Fact, Formula, Or
 from workbench.frontends.json_schema.location import tighter_high, tighter_low
 from workbench.frontends.json_schema.multiples import number_of
-from workbench.frontends.json_schema.numbers import Bound, number, number_between, without_fraction
+from workbench.frontends.json_schema.numbers import (
+    Bound,
+    in_plain_notation,
+    number,
+    number_between,
+)
 from workbench.frontends.json_schema.values import decimal, is_number
 from workbench.grammar.ir import NEVER, Alt, Expr
 
@@ -59,14 +64,16 @@ class _Box:
         )
 
 
-def numbers_in(formula: Formula) -> Expr:
+def numbers_in(formula: Formula, plain: bool = False) -> Expr:
     """The numbers that a formula allows; ``NEVER`` when there are none.
+
+    ``plain``: without exponents, and those that have to be integers without a fraction.
 
     Raises ``GrammarTooComplex`` past a budget.
     """
     if formula is TRUE:
-        return number()
-    found = [part for box in _boxes(formula) if (part := _written(box)) != NEVER]
+        return in_plain_notation(number(), False) if plain else number()
+    found = [part for box in _boxes(formula) if (part := _written(box, plain)) != NEVER]
     if not found:
         return NEVER
     return found[0] if len(found) == 1 else Alt(tuple(found))
@@ -116,16 +123,20 @@ def _fact_boxes(fact: Fact) -> list[_Box]:
 
 
 @lru_cache(maxsize=2048)
-def _written(box: _Box) -> Expr:
+def _written(box: _Box, plain: bool) -> Expr:
     multiples = box.multiples
     if len(multiples) > 1:
         box = replace(box, multiples=frozenset((_common(multiples),)))
         multiples = box.multiples
     if not box.others and multiples <= {_ONE}:
         found = number_between(box.low, box.high, bool(multiples))
-        return without_fraction(found) if box.plain else found
+        if plain or box.plain:
+            return in_plain_notation(found, bool(multiples))
+        return found
     others = tuple(sorted(box.others))
-    return number_of(box.low, box.high, next(iter(multiples), None), others, box.plain)
+    multiple = next(iter(multiples), None)
+    no_fraction = plain and multiple is not None and multiple == multiple.to_integral_value()
+    return number_of(box.low, box.high, multiple, others, box.plain or no_fraction)
 
 
 def _common(values: frozenset[Decimal]) -> Decimal:

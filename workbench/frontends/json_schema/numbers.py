@@ -29,10 +29,10 @@ __all__ = [
     "MAX_DIGITS",
     "Bound",
     "exactly",
+    "in_plain_notation",
     "integer",
     "number",
     "number_between",
-    "without_fraction",
 ]
 
 #: Most digits that a bound may have when it is written without an exponent.
@@ -91,24 +91,30 @@ def integer() -> Expr:
 
 
 @lru_cache(maxsize=1024)
-def without_fraction(expr: Expr) -> Expr:
-    """The integers of an expression made here that are written without a fraction or an exponent."""
-    if expr is _ZERO_FRACTION or expr is _EXPONENT_UP:
+def in_plain_notation(expr: Expr, whole: bool) -> Expr:
+    """The numbers of an expression made here that are written without an exponent; ``whole``: or a fraction."""
+    if expr is _EXPONENT or expr is _EXPONENT_UP or (whole and expr is _ZERO_FRACTION):
         return EMPTY
     match expr:
         case Seq(items=items):
-            return Seq(tuple(map(without_fraction, items)))
+            return Seq(tuple([in_plain_notation(item, whole) for item in items]))
         case Alt(items=items):
-            return Alt(tuple(map(without_fraction, items)))
+            return Alt(tuple([in_plain_notation(item, whole) for item in items]))
         case Graph(n_states=n_states, start=start, finals=finals, edges=edges):
-            labels = tuple((a, without_fraction(label), b) for a, label, b in edges)
+            labels = tuple([(a, in_plain_notation(label, whole), b) for a, label, b in edges])
             return Graph(n_states, start, finals, labels)
     return expr
 
 
-def exactly(value: Decimal) -> Expr:
-    """The number with this value, in plain notation and as Python and JavaScript would write it."""
+def exactly(value: Decimal, plain: bool = False) -> Expr:
+    """The number with this value, in plain notation and as Python and JavaScript would write it.
+
+    ``plain``: in plain notation only, an integer without a fraction.
+    """
     bound = Bound(value, True)
+    if plain:
+        integral = value == value.to_integral_value()
+        return in_plain_notation(number_between(bound, bound, integral), integral)
     plain = number_between(bound, bound, whole=False)
     texts = {str(value).lower()}
     if _float_exact(value):
