@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from workbench.frontends.combine import complement, difference, intersection, until
     from workbench.frontends.gbnf import gbnf
     from workbench.frontends.json_schema import json_schema
+    from workbench.frontends.python_types import from_type
     from workbench.frontends.regex import regex
     from workbench.grammar.ir import Grammar, Outcome
     from workbench.models import LoadedModel, load_model
@@ -91,6 +92,7 @@ _HOMES = {
     "empty_mask": "engine",
     "fill_masks": "engine",
     "fork_all": "engine",
+    "from_type": "frontends.python_types",
     "gbnf": "frontends.gbnf",
     "generate": "decoding",
     "intersection": "frontends.combine",
@@ -141,6 +143,7 @@ __all__ = [
     "empty_mask",
     "fill_masks",
     "fork_all",
+    "from_type",
     "gbnf",
     "generate",
     "intersection",

@@ -17,6 +17,9 @@ PERSON: dict[str, Any] = {
     "properties": {"a": {"type": "string"}, "é": {"type": "integer"}},
 }
 
+PLAIN_BAD = ["1.0", "1e2", "0,1e2", "0,0,3.0", "0,0,0,1e1", "0,0,0,0,1e30", "0,0,0,0,1.0"]
+PLAIN_BAD += ["0,0,0,0,1,4.0", "0,0,0,0,1,0,1E1"]
+
 CASES: list[tuple[str, dict[str, Any], Any, list[str], list[str]]] = [
     # name, options, schema, texts that belong, texts that do not
     (
@@ -55,8 +58,7 @@ CASES: list[tuple[str, dict[str, Any], Any, list[str], list[str]]] = [
             ]
         },
         ["[12,1.50,-3,0.0,2.5,-8,1.0]", f"[-0,-7,0,3,1{'0' * 30},0,-1]", "[1,1.0,1,1,1]"],
-        ["[1.0]", "[1e2]", "[0,1e2]", "[0,0,3.0]", "[0,0,0,1e1]", "[0,0,0,0,1e30]"]
-        + ["[0,0,0,0,1.0]", "[0,0,0,0,1,4.0]", "[0,0,0,0,1,0,1E1]"],
+        [f"[{text}]" for text in PLAIN_BAD],
     ),
     ("closed", {"additional_properties": False}, PERSON, ['{"a":"x"}', "{}"], ['{"b":1}']),
     (

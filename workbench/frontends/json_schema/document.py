@@ -294,10 +294,11 @@ class Document:
 
 def _few_values(item: Location) -> list[Any] | None:
     """The values that an item can have, when there are just a few."""
-    while (
-        not item.constrains and len(item.same_instance) == 1 and item.same_instance[0] is not None
-    ):
-        item = item.same_instance[0]
+    while not item.constrains and not item.applies_others:
+        targets = [target for target in item.same_instance if target is not None]
+        if len(targets) != 1:
+            break
+        item = targets[0]
     if item.values is not None:
         found = item.values
     elif item.types & ~(BOOLEAN | NULL) == 0:

@@ -115,12 +115,12 @@ def exactly(value: Decimal, plain: bool = False) -> Expr:
     if plain:
         integral = value == value.to_integral_value()
         return in_plain_notation(number_between(bound, bound, integral), integral)
-    plain = number_between(bound, bound, whole=False)
+    digits = number_between(bound, bound, whole=False)
     texts = {str(value).lower()}
     if _float_exact(value):
         texts.add(repr(float(value)))
     others = [Literal(text.encode()) for text in sorted(texts) if "e" in text]
-    return Alt((plain, *others)) if others else plain
+    return Alt((digits, *others)) if others else digits
 
 
 def _float_exact(value: Decimal) -> bool:

@@ -1,0 +1,79 @@
+"""Python types -> Grammar: pydantic models, dataclasses, ``TypedDict``, enums, function signatures.
+
+pydantic says what a type accepts, as a JSON Schema; that is read like any other. Its schemas promise
+more than its validators take (a February 30th, a UUID of another version, keys of a ``dict[int, str]``
+that are no numbers), so the parts where the two differ are narrowed first: whatever the grammar writes
+parses as the type. What no grammar can know, such as the functions that validate a field, is named in
+the outcomes.
+
+>>> from typing import Literal
+>>> grammar = from_type(dict[Literal["n"], int], whitespace="compact")
+>>> grammar.kind, [outcome.keyword for outcome in grammar.outcomes if outcome.status == "unsupported"]
+('python_type', [])
+
+Next file to read: ``pydantic_schema.py`` (the schema of a type).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from workbench.errors import WorkbenchError
+from workbench.frontends.json_schema import json_schema
+from workbench.grammar.ir import Grammar, Outcome
+
+__all__ = ["from_type"]
+
+
+def from_type(
+    type_: Any,
+    *,
+    additional_properties: bool = False,
+    numbers: str = "plain",
+    on_unsupported: str = "raise",
+    **options: Any,
+) -> Grammar:
+    """Make a grammar of JSON texts that parse as a Python type.
+
+    ``type_`` is whatever ``pydantic.TypeAdapter`` takes: a model, a dataclass, a ``TypedDict`` or
+    ``NamedTuple``, an ``Enum``, ``Literal``, ``Union``, ``Annotated`` with constraints, generic
+    collections; a function stands for the arguments that it is called with. Each text of the grammar is
+    one that ``TypeAdapter(type_).validate_json`` takes, except for what the outcomes name.
+
+    The remaining arguments are those of :func:`workbench.json_schema`, with two other defaults: objects
+    hold no members that the type does not list (unless it says ``extra="allow"``), since these would be
+    thrown away, and numbers are written without exponents. Functions that validate (``AfterValidator``,
+    ``field_validator``, ``model_validator``, ``__post_init__`` …) cannot be carried over. They are listed
+    as unsupported in ``grammar.outcomes`` and never raise: the text goes through them when it is parsed.
+
+    Raises what :func:`workbench.json_schema` raises, ``UnsupportedConstraint`` for a type that JSON cannot
+    hold, and ``WorkbenchError`` without pydantic or for what it makes no schema of.
+    """
+    try:
+        from workbench.frontends.pydantic_schema import schema_of
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in ("pydantic", "pydantic_core"):
+            raise
+        raise WorkbenchError(
+            "from_type needs pydantic 2: pip install 'grammar-workbench[types]'"
+        ) from error
+
+    options |= {"additional_properties": additional_properties, "numbers": numbers}
+    schema, notes, sets = schema_of(type_)
+    loose: list[Outcome] = []
+    if sets:
+        # Sets take repeated items: where these cannot be kept out, nothing is lost.
+        found = json_schema(schema, on_unsupported="report", **options)
+        refused = {o.pointer for o in found.outcomes if o.status == "unsupported"}
+        for pointer, part in sets.items():
+            if f"{pointer}/uniqueItems" in refused or pointer in refused:
+                del part["uniqueItems"]
+                detail = "items may be repeated: a set keeps each once"
+                loose.append(Outcome(pointer, "uniqueItems", "annotation", detail))
+    grammar = json_schema(schema, on_unsupported=on_unsupported, **options)
+    uncarried = [
+        Outcome(pointer, "validator", "unsupported", f"{text} is not part of the grammar")
+        for pointer, text in notes
+    ]
+    return replace(grammar, kind="python_type", outcomes=(*grammar.outcomes, *loose, *uncarried))
