@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from workbench.automaton.linear import NotRegular
     from workbench.decoding import Generation, GrammarLogitsProcessor, generate
     from workbench.decoding.trace import Trace, TraceStep
+    from workbench.diagnostics.explain import explain
     from workbench.diagnostics.spelling import SpellingReport, unspellable
+    from workbench.diagnostics.why import Why, WhyByte
     from workbench.engine import (
         CompiledGrammar,
         Explanation,
@@ -59,8 +61,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "ArtifactError": "errors",
-    "Budgets": "automaton.budgets",
     "BudgetTooSmall": "errors",
+    "Budgets": "automaton.budgets",
     "CacheInfo": "engine.cache",
     "CompiledGrammar": "engine",
     "DeadEnd": "errors",
@@ -82,6 +84,8 @@ _HOMES = {
     "UnsupportedConstraint": "errors",
     "Vocabulary": "vocabulary",
     "VocabularyError": "errors",
+    "Why": "diagnostics.why",
+    "WhyByte": "diagnostics.why",
     "WorkbenchError": "errors",
     "accept_all": "engine",
     "cache_info": "engine.compile",
@@ -90,6 +94,7 @@ _HOMES = {
     "complement": "frontends.combine",
     "difference": "frontends.combine",
     "empty_mask": "engine",
+    "explain": "diagnostics.explain",
     "fill_masks": "engine",
     "fork_all": "engine",
     "from_type": "frontends.python_types",
@@ -133,6 +138,8 @@ __all__ = [
     "UnsupportedConstraint",
     "Vocabulary",
     "VocabularyError",
+    "Why",
+    "WhyByte",
     "WorkbenchError",
     "accept_all",
     "cache_info",
@@ -141,6 +148,7 @@ __all__ = [
     "complement",
     "difference",
     "empty_mask",
+    "explain",
     "fill_masks",
     "fork_all",
     "from_type",

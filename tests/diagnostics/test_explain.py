@@ -1,0 +1,270 @@
+"""Why a token is refused, against answers worked out by hand from the grammars."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import workbench as wb
+from workbench.diagnostics.why import WhyFrame
+
+#: Every byte is a token, and some longer ones.
+LONGER = [b'"}', b"}]", b"ab", b"abc", "é".encode(), b"\xe2\x82", b"\xe2x", b""]
+TOKENS = [*(bytes([b]) for b in range(256)), *LONGER]
+END, THINK, PLAIN = len(TOKENS), len(TOKENS) + 1, len(TOKENS) + 2
+VOCABULARY = wb.Vocabulary.from_bytes(
+    [*TOKENS, b"", b"", b""],
+    eos_ids=(END,),
+    special_names={END: "</s>", THINK: "<think>", PLAIN: "<other>"},
+    width=len(TOKENS) + 10,
+)
+
+NESTED = """root ::= obj
+obj ::= "{" pair ("," pair)* "}"
+pair ::= [a-z]+ ":" val
+val ::= obj | arr | [0-9]+
+arr ::= "[" val ("," val)* "]"
+"""
+PERSON = {
+    "type": "object",
+    "properties": {
+        "age": {"type": "integer", "minimum": 0, "maximum": 150},
+        "tags": {"type": "array", "items": {"type": "string", "maxLength": 5}},
+    },
+    "required": ["age"],
+    "additionalProperties": False,
+}
+
+
+def token(data: bytes) -> int:
+    return TOKENS.index(data)
+
+
+def after(grammar: wb.Grammar, text: bytes) -> wb.Matcher:
+    matcher = wb.compile(grammar, VOCABULARY).matcher()
+    assert matcher.accept_tokens(text) == len(text)
+    return matcher
+
+
+def ask(grammar: wb.Grammar, text: bytes, asked: int | str | bytes) -> wb.Why:
+    return wb.explain(after(grammar, text), asked)
+
+
+def names(why: wb.Why) -> list[tuple[str, int | None]]:
+    return [(frame.name, frame.entered) for frame in why.stack]
+
+
+def test_a_bracket_that_closes_another_rule() -> None:
+    # { a : [ 1 , 2   the array begins at offset 3, the object at 0, and "}" ends an obj alone
+    why = ask(wb.gbnf(NESTED), b"{a:[1,2", "}")
+    assert not why.allowed
+    assert why.fatal == 0
+    assert why.sentence == "byte 1 ('}') needs obj on top, found arr (entered after byte 3)"
+    # after a digit of a val: another, or what follows the val in its arr
+    assert why.expected == frozenset(b"0123456789,]")
+    assert why.expected_text == "',', '0'-'9', ']'"
+    assert names(why) == [
+        ("val", 6),
+        ("arr", 3),
+        ("val", 3),
+        ("pair", 1),
+        ("obj", 0),
+        ("root", 0),
+    ]
+
+
+def test_a_schema_pointer_and_the_second_byte() -> None:
+    # {"age": 31, "tags": ["ab   the array is at offset 20, its string at 21; '"' may come, '}' may not
+    why = ask(wb.json_schema(PERSON), b'{"age": 31, "tags": ["ab', '"}')
+    assert [cell.status for cell in why.cells] == ["consumed", "fatal"]
+    assert why.fatal == 1
+    assert why.sentence == (
+        "byte 2 ('}') needs object # on top, found array #/properties/tags (entered after byte 20)"
+    )
+    assert [frame.pointer for frame in why.cells[0].stack[:3]] == [
+        "#/properties/tags/items",
+        "#/properties/tags/items",
+        "#/properties/tags",
+    ]
+    assert why.expected == frozenset(b" \t\r\n,]")
+    assert [near.token_bytes for near in why.nearest] == [b'"']
+    assert why.nearest[0].shared == 1
+
+
+def test_a_bound_of_a_json_string() -> None:
+    why = ask(wb.json_schema(PERSON), b'{"age": 31, "tags": ["abcde', "f")
+    assert why.sentence == (
+        "byte 1 ('f') may not come: #/properties/tags/items is full "
+        "(5 of at most 5, entered after byte 22)"
+    )
+    assert why.expected == frozenset(b'"')
+
+
+def test_a_span_of_a_regex_that_is_not_long_enough() -> None:
+    # "(yes|no)" has 8 characters, ", because " 10: the class begins at 18 and ends before the "\."
+    pattern = r"(yes|no), because [a-z ]{5,40}\."
+    why = ask(wb.regex(pattern), b"no, because ab", ".")
+    top = why.stack[0]
+    assert (top.start, top.end, top.source) == (18, 30, "[a-z ]{5,40}")
+    assert pattern[18:30] == "[a-z ]{5,40}"
+    assert (top.count, top.least, top.most) == (2, 5, 40)
+    assert why.sentence == (
+        "byte 1 ('.') needs root on top, found [a-z ]{5,40} (2 of at least 5, entered after byte 12)"
+    )
+    assert why.expected == frozenset(b" abcdefghijklmnopqrstuvwxyz")
+
+
+def test_an_end_that_comes_too_early() -> None:
+    # the object is open; "}" alone would complete it
+    why = ask(wb.json_schema(PERSON), b'{"age": 3', END)
+    assert not why.allowed
+    assert why.cells == ()
+    reason = (
+        "the text is not complete: object # (entered at the start) is open, at least 1 more byte"
+    )
+    assert why.sentence == reason
+    assert [(end.token_id, end.allowed, end.reason) for end in why.ends] == [(END, False, reason)]
+
+
+def test_an_end_that_may_come() -> None:
+    why = ask(wb.regex("a+"), b"aa", "</s>")
+    assert why.token_id == END and why.allowed
+    assert why.sentence == "the text is complete"
+
+
+def test_a_special_token() -> None:
+    why = ask(wb.regex("a+"), b"a", "<think>")
+    assert why.token_id == THINK and not why.allowed
+    assert why.sentence == "a special token, which the grammar does not name"
+    assert why.cells == ()
+
+
+def test_a_token_that_the_grammar_names_elsewhere() -> None:
+    grammar = wb.gbnf('root ::= <think> "a"')
+    assert ask(grammar, b"", THINK).sentence == "the grammar names this token here"
+    matcher = after(grammar, b"")
+    assert matcher.accept(THINK)
+    why = wb.explain(matcher, THINK)
+    assert not why.allowed
+    assert why.sentence == "the grammar names this token, but not here"
+    assert [frame.name for frame in wb.explain(matcher, "b").stack] == ["root"]
+
+
+def test_half_a_character() -> None:
+    # U+20AC is E2 82 AC: its first two bytes are a beginning, "x" cannot go on with E2
+    grammar = wb.regex("[a-z€]+")
+    begun = ask(grammar, b"a", b"\xe2\x82")
+    assert begun.allowed and begun.expected == frozenset(b"\xac")
+    why = ask(grammar, b"a", b"\xe2x")
+    assert why.fatal == 1
+    assert why.sentence == "byte 2 ('x') may not come inside a character, of which E2 is there"
+    assert why.expected == frozenset(b"\x82")
+
+
+def test_a_number_past_its_maximum() -> None:
+    # 15 goes on as 150 alone; "." is for 15.0, as integers may be written
+    why = ask(wb.json_schema(PERSON), b'{"age": 15', "1")
+    assert why.sentence == (
+        "byte 1 ('1') may not come in #/properties/age (entered after byte 1), of "
+        '{"type": "integer", "minimum": 0, "maximum": 150}, nor after it'
+    )
+    assert why.expected == frozenset(b" \t\r\n,.0}")
+
+
+def test_a_text_that_is_complete() -> None:
+    why = ask(wb.gbnf('root ::= "(" root ")" | "n"'), b"(n)", ")")
+    assert why.sentence == "byte 1 (')') may not come: the text is complete"
+    assert why.expected == frozenset()
+    assert why.ends[0].allowed
+
+
+def test_what_the_vocabulary_cannot_spell() -> None:
+    tokens = [b"a", b"b", b"c", b""]
+    vocabulary = wb.Vocabulary.from_bytes(tokens, eos_ids=3)
+    # "d" is in no token: after "b" nothing completes, though the grammar goes on with it
+    matcher = wb.compile(wb.gbnf('root ::= "a" | "bd"'), vocabulary).matcher()
+    why = wb.explain(matcher, "b")
+    assert why.sentence == (
+        "byte 1 ('b') may come by the grammar, but no text that this vocabulary can spell goes on so"
+    )
+    assert why.expected == frozenset(b"a")
+
+
+def test_bytes_that_are_no_token() -> None:
+    why = ask(wb.regex("[a-z]+!"), b"", "abcd")
+    assert why.token_id is None and not why.allowed
+    assert why.sentence == "every byte may come, yet no token has exactly these bytes"
+    assert [near.token_bytes for near in why.nearest[:3]] == [b"abc", b"ab", b"a"]
+
+
+def test_padding_empty_tokens_and_the_end() -> None:
+    matcher = after(wb.regex("a+"), b"a")
+    assert "past the end of the vocabulary" in wb.explain(matcher, VOCABULARY.size).sentence
+    assert wb.explain(matcher, token(b"")).sentence == "it spells no bytes"
+    with pytest.raises(wb.VocabularyError):
+        wb.explain(matcher, VOCABULARY.width)
+    assert matcher.accept(END)
+    for asked in ("a", "</s>"):
+        assert wb.explain(matcher, asked).sentence == "the text has ended"
+
+
+def test_names_that_are_not_listed() -> None:
+    # "ag" may become any name but "age": its string belongs to the object
+    schema = {"properties": {"age": {}}, "additionalProperties": {"type": "integer"}}
+    why = ask(wb.json_schema(schema), b'{"b": 1, "age', '"')
+    assert not why.allowed
+    assert why.stack[0].pointer == "#"
+    assert why.stack[0].entered == 10
+    assert ord('"') not in why.expected
+
+
+def test_the_matcher_stays_as_it_was() -> None:
+    matcher = after(wb.gbnf(NESTED), b"{a:[1,2")
+    before = matcher.token_ids, matcher.num_accepted, matcher.allowed_ids().tolist()
+    first = wb.explain(matcher, "}")
+    assert wb.explain(matcher, "}") == first
+    assert (matcher.token_ids, matcher.num_accepted, matcher.allowed_ids().tolist()) == before
+    matcher.rollback(4)  # {a:
+    assert names(wb.explain(matcher, "]")) == [("pair", 1), ("obj", 0), ("root", 0)]
+    matcher.accept_tokens(b"7")
+    assert wb.explain(matcher, "}").allowed
+
+
+def test_a_matcher_that_has_forgotten_its_beginning() -> None:
+    matcher = wb.compile(wb.gbnf(NESTED), VOCABULARY).matcher(max_rollback=2)
+    for byte in b"{a:[1,2" + b"3" * 40:
+        assert matcher.accept(byte)
+    why = wb.explain(matcher, "}")
+    assert why.terms == "automaton"
+    assert "keeps only the last tokens" in why.note
+    assert why.fatal == 0 and not why.allowed
+    assert why.expected == frozenset(b"0123456789,]")
+
+
+def test_a_text_that_is_too_much_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workbench.diagnostics.earley.DEFAULT_ITEMS", 200)
+    matcher = after(wb.gbnf(NESTED + "# another\n"), b"{a:[" + b"1," * 60)
+    why = wb.explain(matcher, "}")
+    assert why.terms == "automaton" and "parser items" in why.note
+    assert why.cells[0].stack[0].state is not None
+
+
+def test_the_json_form_and_the_text_form() -> None:
+    why = ask(wb.json_schema(PERSON), b'{"age": 31, "tags": ["ab', '"}')
+    wire = json.loads(json.dumps(why.to_json()))
+    assert wire["fatal"] == 1 and wire["bytes"] == b'"}'.hex()
+    assert wire["cells"][1]["stack"][0]["name"] == "array #/properties/tags"
+    assert wire["expected"] == sorted(why.expected)
+    said = str(why)
+    assert why.sentence in said and "✕ '}'" in said and "● '\"'" in said
+    assert "end </s>: the text is not complete" in said
+
+
+def test_frames_in_words() -> None:
+    assert (
+        str(WhyFrame("r", count=3, least=3, most=3, entered=0))
+        == "r (3 of 3, entered at the start)"
+    )
+    assert WhyFrame("r", count=1, least=2, most=None).counted == "1 of at least 2"
+    assert WhyFrame("r", count=4, least=2, most=9).counted == "4 of at most 9"

@@ -1,0 +1,186 @@
+"""Where a matcher's text stands in the author's grammar: parses that are kept and follow the matcher.
+
+Next file to read: ``workbench/diagnostics/explain.py``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import RLock
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from workbench.diagnostics.earley import AuthorFrame, AuthorParse, TooMuch, WayOut
+from workbench.diagnostics.why import WhyFrame
+from workbench.engine import CompiledGrammar, Matcher
+from workbench.engine.engine import Engine
+from workbench.engine.tokens import resolve_tokens
+from workbench.grammar.ir import Grammar, Origin
+
+__all__ = ["AuthorText", "author_text"]
+
+#: Items of a parse that is kept for the next question; a larger one is made anew.
+_KEPT_ITEMS = 60_000
+#: Frames of a stack that are told.
+MAX_FRAMES = 64
+#: Characters of a grammar's text that a frame quotes.
+_EXCERPT = 72
+
+
+class AuthorText:
+    """The parse of a text of one compiled grammar, brought to wherever it is asked about.
+
+    ``problem`` says why there is none: the text is too much work, or not known from its beginning.
+    """
+
+    def __init__(self, compiled: CompiledGrammar) -> None:
+        self.lock = RLock()
+        self.grammar: Grammar = compiled.grammar
+        self._tokens = resolve_tokens(compiled.grammar, compiled.vocabulary)
+        self._vocabulary = compiled.vocabulary
+        self._parse: AuthorParse | None = None
+        #: the tokens read, each with the symbols that it took
+        self._read: list[tuple[int, int]] = []
+        self.problem = ""
+
+    def go_to(self, token_ids: Sequence[int]) -> AuthorParse | None:
+        """The parse after these tokens, ends left out; None with ``problem`` set."""
+        wanted = [i for i in token_ids if i not in self._vocabulary.eos_ids]
+        self.problem = ""
+        try:
+            parse = self._rewound(wanted)
+            for token_id in wanted[len(self._read) :]:
+                before = len(parse)
+                if not parse.feed_token(token_id, self._vocabulary.token_bytes(token_id)):
+                    self.problem = "the author's grammar reads the text in another way"
+                    return None
+                self._read.append((token_id, len(parse) - before))
+        except TooMuch:
+            assert self._parse is not None
+            self.problem = f"the text needs more than {self._parse.most_items:,} parser items"
+            self.forget()
+            return None
+        except RecursionError:
+            self.problem = "the grammar is nested too deeply"
+            self.forget()
+            return None
+        return parse
+
+    def _rewound(self, wanted: Sequence[int]) -> AuthorParse:
+        if self._parse is None:
+            self._parse = AuthorParse(self.grammar, self._tokens)
+            self._read = []
+        shared = 0
+        for (read, _), token_id in zip(self._read, wanted, strict=False):
+            if read != token_id:
+                break
+            shared += 1
+        self._parse.take_back(sum(symbols for _, symbols in self._read[shared:]))
+        del self._read[shared:]
+        return self._parse
+
+    def forget(self, above: int = 0) -> None:
+        """Drop the parse when it has more than ``above`` items."""
+        if self._parse is not None and self._parse.n_items > above:
+            self._parse, self._read = None, []
+
+    def done(self) -> None:
+        """Keep the parse for the next question, unless it is large."""
+        self.forget(above=_KEPT_ITEMS)
+
+
+_texts: WeakKeyDictionary[Engine, AuthorText] = WeakKeyDictionary()
+_lock = RLock()
+
+
+def author_text(compiled: CompiledGrammar) -> AuthorText:
+    """The text that is kept for a compiled grammar."""
+    with _lock:
+        found = _texts.get(compiled.engine)
+        if found is None:
+            found = _texts[compiled.engine] = AuthorText(compiled)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Open parts, innermost first, with the ways out of them where they are known."""
+
+    frames: tuple[WhyFrame, ...] = ()
+    ways: tuple[WayOut, ...] = ()
+
+
+def author_standing(parse: AuthorParse, grammar: Grammar, *, ways: bool = False) -> Standing:
+    """Where a parse stands, by the first way to read its text."""
+    stacks = parse.stacks(limit=1)
+    if not stacks:
+        return Standing()
+    frames = tuple(author_frame(frame, parse, grammar) for frame in stacks[0][:MAX_FRAMES])
+    return Standing(frames, tuple(parse.ways_out(MAX_FRAMES)) if ways else ())
+
+
+def author_frame(frame: AuthorFrame, parse: AuthorParse, grammar: Grammar) -> WhyFrame:
+    """A frame with its place looked up in the grammar's source."""
+    place = frame.place
+    opened = bytes(parse.data[frame.entered : frame.entered + 1]).decode("latin-1")
+    return WhyFrame(
+        rule=frame.rule,
+        pointer=place.pointer if place else None,
+        start=place.start if place else None,
+        end=place.end if place else None,
+        source=excerpt(place, grammar),
+        entered=frame.entered,
+        opened=opened if opened in ("{", "[", "(", '"') else "",
+        count=frame.count,
+        least=frame.least,
+        most=frame.most,
+    )
+
+
+def excerpt(place: Origin | None, grammar: Grammar) -> str:
+    """What an author wrote at a place, in one line and shortened."""
+    source: Any = grammar.source
+    text = ""
+    if place is None:
+        return text
+    if place.start is not None and isinstance(source, str | bytes):
+        part = source[place.start : place.end]
+        text = part if isinstance(part, str) else part.decode("latin-1")
+    elif place.pointer is not None and isinstance(source, dict):
+        found = at_pointer(source, place.pointer)
+        if found is not None:
+            text = json.dumps(found, default=str, ensure_ascii=False)
+    text = " ".join(text.split())
+    return text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
+
+
+def at_pointer(schema: Any, pointer: str) -> Any:
+    """What stands in a JSON value at a pointer with a leading ``#``; None for nothing."""
+    at = schema
+    for part in pointer.removeprefix("#").split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(at, dict) and key in at:
+            at = at[key]
+        elif isinstance(at, list) and key.isdigit() and int(key) < len(at):
+            at = at[int(key)]
+        else:
+            return None
+    return at
+
+
+def automaton_standing(matcher: Matcher) -> Standing:
+    """Where a matcher stands, by the automaton's frames."""
+    for stack in matcher.stacks(limit=1):
+        top = WhyFrame(rule=_rules(stack.rules), state=stack.state)
+        below = [
+            WhyFrame(rule=_rules(frame.rules), state=frame.return_state, count=frame.count)
+            for frame in stack.frames[: MAX_FRAMES - 1]
+        ]
+        return Standing((top, *below))
+    return Standing()
+
+
+def _rules(names: tuple[str, ...]) -> str:
+    return " or ".join(names[:3]) if names else "this place"

@@ -1,0 +1,435 @@
+"""A plain Earley parser on the author's grammar: in which rules a text stands, and since which byte.
+
+The engine's automaton has lost that: left recursion was removed, regular parts were made deterministic,
+frames that nothing needs were dropped. Here nothing was. J. Earley, "An efficient context-free parsing
+algorithm" (1970), over state machines instead of productions; nullable parts as by Aycock and Horspool
+(2002), noted when they end where they began. An item also counts, in a counted repetition.
+
+Work is bounded by a number of items; past it ``TooMuch`` is raised and the columns stay as they are.
+
+Next file to read: ``workbench/diagnostics/explain.py``.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+
+from workbench.diagnostics.author_states import AuthorStates, Node
+from workbench.grammar.ir import Grammar, Origin, Token
+
+__all__ = ["DEFAULT_ITEMS", "AuthorFrame", "AuthorParse", "TooMuch", "WayOut"]
+
+#: Items before parsing stops: half a second of work, 60 MB.
+DEFAULT_ITEMS = 200_000
+
+#: State, column where its node was entered, iterations read (in repetitions).
+Item = tuple[int, int, int]
+#: How an item was first reached: the item before it (with its column), and the item that ended there.
+Way = tuple[Item, int, Item | None]
+
+
+class TooMuch(Exception):
+    """The text needs more items than were allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorFrame:
+    """A part of the grammar that is open.
+
+    ``rule`` is its rule, ``place`` where it is written, ``entered`` the offset of its first byte.
+    ``count`` is how often a counted part was read, of ``least`` to ``most`` times. ``expects`` are the
+    places of what may come next in it.
+    """
+
+    rule: str
+    place: Origin | None
+    entered: int
+    count: int | None = None
+    least: int = 0
+    most: int | None = None
+    expects: tuple[Origin, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WayOut:
+    """The bytes that may follow in an open part, and whether it can end instead."""
+
+    follows: frozenset[int]
+    may_end: bool
+
+
+#: What tells frames apart.
+_Key = tuple[str, Origin | None, int, int | None]
+
+
+def _key(frame: AuthorFrame) -> _Key:
+    return frame.rule, frame.place, frame.entered, frame.count
+
+
+@dataclass(slots=True)
+class _Column:
+    """What holds after some symbols. ``kernel`` are the items that the last symbol led to."""
+
+    items: dict[Item, Way | None] = field(default_factory=dict)
+    #: who waits for a node, and where it goes on
+    waiting: dict[int, list[tuple[Item, int]]] = field(default_factory=dict)
+    scans: list[tuple[int, int, Item]] = field(default_factory=list)
+    tokens: list[tuple[Set[int], int, Item]] = field(default_factory=list)
+    empty: dict[int, Item] = field(default_factory=dict)
+    kernel: list[Item] = field(default_factory=list)
+    offset: int = 0
+
+
+class AuthorParse:
+    """A text read so far under a grammar.
+
+    ``tokens`` are the ids of the grammar's token terminals (see ``resolve_tokens``). A text is fed as
+    bytes and, where tokens are named, as tokens; ``take_back`` returns to an earlier column. ``items`` is
+    the most work (see ``DEFAULT_ITEMS``).
+    """
+
+    def __init__(
+        self,
+        grammar: Grammar,
+        tokens: Mapping[Token, Set[int]] | None = None,
+        *,
+        items: int | None = None,
+    ) -> None:
+        self.states = AuthorStates(grammar, tokens)
+        self.most_items = DEFAULT_ITEMS if items is None else items
+        self.n_items = 0
+        self.data = bytearray()
+        self._ids = [frozenset(ids) for ids in (tokens or {}).values()]
+        self.columns: list[_Column] = []
+        #: items that a token, named by the grammar and spelled in bytes, leads to in a later column
+        self._later: dict[int, list[tuple[Item, Way]]] = {}
+        start = (self.states.enter(self.states.root), 0, 0)
+        self._push(0, [(start, None)])
+
+    def __len__(self) -> int:
+        """Number of symbols read; there is one column more."""
+        return len(self.columns) - 1
+
+    # Reading
+
+    def feed(self, data: bytes) -> int:
+        """Read bytes until one cannot follow; returns how many were read. Raises ``TooMuch``."""
+        for i, byte in enumerate(data):
+            if not self._byte(byte):
+                return i
+        return len(data)
+
+    def feed_token(self, token_id: int, data: bytes) -> bool:
+        """Read a token, as itself and as its bytes; whether it can follow. Raises ``TooMuch``."""
+        if not any(token_id in ids for ids in self._ids):
+            before = len(self)
+            if data and self.feed(data) == len(data):
+                return True
+            self.take_back(len(self) - before)
+            return False
+        here = len(self)
+        named = [
+            ((target, item[1], item[2]), (item, here, None))
+            for ids, target, item in self.columns[-1].tokens
+            if token_id in ids
+        ]
+        if not data:
+            # a token without bytes is a symbol of its own
+            return bool(named) and self._push(self.columns[-1].offset, named)
+        self._later[here + len(data)] = [*self._later.get(here + len(data), []), *named]
+        for i, byte in enumerate(data):
+            # columns inside a token may be empty: then only the token as itself goes on
+            if not self._byte(byte, keep=bool(named) or i < len(data) - 1):
+                self.take_back(len(self) - here)
+                return False
+        if self.columns[-1].items:
+            return True
+        self.take_back(len(self) - here)
+        return False
+
+    def _byte(self, byte: int, keep: bool = False) -> bool:
+        here = len(self)
+        bit = 1 << byte
+        seeds: list[tuple[Item, Way | None]] = [
+            ((target, item[1], item[2]), (item, here, None))
+            for mask, target, item in self.columns[-1].scans
+            if mask & bit
+        ]
+        seeds += self._later.get(here + 1, ())
+        if not seeds and not keep:
+            return False
+        self.data.append(byte)
+        try:
+            return self._push(self.columns[-1].offset + 1, seeds)
+        except TooMuch:
+            self.data.pop()
+            raise
+
+    def take_back(self, n: int) -> None:
+        """Forget the last ``n`` symbols."""
+        if not 0 <= n <= len(self):
+            raise ValueError(f"cannot take back {n} of {len(self)} symbols")
+        for column in self.columns[len(self.columns) - n :]:
+            self.n_items -= len(column.items)
+        del self.columns[len(self.columns) - n :]
+        del self.data[self.columns[-1].offset :]
+        for later in [column for column in self._later if column > len(self)]:
+            del self._later[later]
+
+    def _push(self, offset: int, seeds: Sequence[tuple[Item, Way | None]]) -> bool:
+        column = _Column(offset=offset)
+        self.columns.append(column)
+        column.kernel = list(dict.fromkeys(item for item, _ in seeds))
+        try:
+            self._close(column, len(self.columns) - 1, list(reversed(seeds)))
+        except TooMuch:
+            self.columns.pop()
+            self.n_items -= len(column.items)
+            raise
+        return True
+
+    def _close(self, column: _Column, k: int, todo: list[tuple[Item, Way | None]]) -> None:
+        """Predict and complete until nothing is new."""
+        states, nodes = self.states.states, self.states.nodes
+        while todo:
+            item, way = todo.pop()
+            if item in column.items:
+                continue
+            if self.n_items >= self.most_items:
+                raise TooMuch
+            self.n_items += 1
+            column.items[item] = way
+            number, origin, count = item
+            state = states[number]
+            node = nodes[state.node]
+            for target in state.skips:
+                todo.append(((target, origin, count), (item, k, None)))
+            for mask, target, _ in state.bytes:
+                column.scans.append((mask, target, item))
+            for ids, target, _ in state.tokens:
+                column.tokens.append((ids, target, item))
+            counting = node.kind == "repeat" and not state.final
+            if not counting or node.most is None or count < node.most:
+                for callee, target, _ in state.calls:
+                    waiting = column.waiting.setdefault(callee, [])
+                    waiting.append((item, target))
+                    if len(waiting) == 1:
+                        todo.append(((self.states.enter(callee), k, 0), None))
+                    elif callee in column.empty:
+                        last = column.empty[callee]
+                        todo.append((self._after(item, target, True), (item, k, last)))
+            if state.final or (counting and count >= node.least):
+                if not self.states.fits(node, self._between(origin, k)):
+                    continue
+                if origin == k:
+                    column.empty.setdefault(node.number, item)
+                callers = column if origin == k else self.columns[origin] if origin >= 0 else None
+                for caller, target in callers.waiting.get(node.number, ()) if callers else ():
+                    todo.append((self._after(caller, target, origin == k), (caller, origin, item)))
+
+    def _between(self, start: int, stop: int) -> bytes:
+        if start < 0:
+            return b""
+        return bytes(self.data[self.columns[start].offset : self.columns[stop].offset])
+
+    def _after(self, caller: Item, target: int, empty: bool) -> Item:
+        """Where a caller goes on when what it called has ended."""
+        number, origin, count = caller
+        node = self.states.nodes[self.states.states[number].node]
+        if node.kind != "repeat":
+            return target, origin, count
+        if empty:
+            # what can be empty can fill up any number of times: the repetition may end
+            return number + 1, origin, 0
+        # without a greatest number of times only the least one matters
+        return number, origin, count + 1 if node.most is not None else min(count + 1, node.least)
+
+    # What is known after the text so far
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the text so far is a text of the grammar."""
+        return self._last_item() is not None
+
+    def _last_item(self) -> Item | None:
+        for item in self.columns[-1].items:
+            number, origin, _ = item
+            state = self.states.states[number]
+            if origin == 0 and state.node == self.states.root and state.final:
+                return item
+        return None
+
+    def next_bytes(self) -> frozenset[int]:
+        """The bytes that may follow, also ones that no complete text goes on with."""
+        return _members(self.columns[-1].scans)
+
+    def stacks(self, limit: int = 8) -> list[tuple[AuthorFrame, ...]]:
+        """Ways in which the text so far can be read: open parts, innermost first; at most ``limit``.
+
+        Of the ways that lead to one innermost part, a shortest one is shown, and none that is another one
+        with its innermost parts ended.
+        """
+        found: dict[tuple[_Key, ...], list[AuthorFrame]] = {}
+        for item in self._tops():
+            path = self._path(item)
+            if path is None:
+                continue
+            frames = list(self._frames(path))
+            key = tuple(map(_key, frames))
+            if key in found:
+                top = found[key][0]
+                expects = tuple(dict.fromkeys((*top.expects, *frames[0].expects)))
+                found[key][0] = replace(top, expects=expects)
+            elif not any(known[len(known) - len(key) :] == key for known in found):
+                found[key] = frames
+            if len(found) > limit:
+                break
+        return [tuple(frames) for frames in list(found.values())[:limit]]
+
+    def ways_out(self, limit: int = 40) -> list[WayOut]:
+        """For the first stack, of each of its parts: what may follow in it when those in it end here.
+
+        Whether these can end here is told as well. As long as the stack, at most ``limit``.
+        """
+        path = next((p for p in map(self._path, self._tops()) if p is not None), [])
+        out: list[WayOut] = []
+        for i, last in enumerate(path[: 2 * limit]):
+            if not self._is_shown(last):
+                continue
+            if i == 0:
+                same = [item for item in self.columns[-1].items if self._together(item, last)]
+                out.append(self._scratch(same))
+                continue
+            child = path[i - 1]
+            callee = self.states.states[child[0]].node
+            column = self.columns[child[1]]
+            callers = [w for w in column.waiting[callee] if self._together(w[0], last)]
+            out.append(self._scratch([self._after(*caller, False) for caller in callers]))
+        return out[:limit]
+
+    def _scratch(self, items: list[Item]) -> WayOut:
+        """What may follow some items of one node, looked at by themselves."""
+        column = _Column(offset=self.columns[-1].offset)
+        before = self.n_items
+        self.columns.append(column)
+        try:
+            # entered nowhere: what ends here leads to no caller
+            self._close(column, len(self.columns) - 1, [((s, -1, n), None) for s, _, n in items])
+        except TooMuch:
+            return WayOut(frozenset(), False)
+        finally:
+            self.columns.pop()
+            self.n_items = before
+        return WayOut(
+            _members(column.scans),
+            any(item[1] == -1 and self._ends(item) for item in column.items),
+        )
+
+    def _together(self, item: Item, other: Item) -> bool:
+        """Whether items are in one frame: of a node, entered in a column, with the same count."""
+        states = self.states.states
+        return states[item[0]].node == states[other[0]].node and item[1:] == other[1:]
+
+    def _ends(self, item: Item) -> bool:
+        state = self.states.states[item[0]]
+        node = self.states.nodes[state.node]
+        return state.final or (node.kind == "repeat" and item[2] >= node.least)
+
+    def _tops(self) -> list[Item]:
+        """The innermost items, those with the latest begin first: where a part has ended, its caller."""
+        column = self.columns[-1]
+        found: dict[Item, None] = {}
+        seen: set[Item] = set()
+        todo = list(reversed(column.kernel))
+        while todo:
+            item = todo.pop()
+            if item in seen or item not in column.items:
+                continue
+            seen.add(item)
+            number, origin, count = item
+            state = self.states.states[number]
+            node = self.states.nodes[state.node]
+            if state.leads_on or (node.kind == "repeat" and not state.final):
+                found.setdefault(item)
+                continue
+            todo += [(target, origin, count) for target in reversed(state.skips)]
+            if state.final:
+                callers = self.columns[origin].waiting.get(node.number, ())
+                if not callers and node.number == self.states.root:
+                    found.setdefault(item)
+                empty = origin == len(self.columns) - 1
+                todo += [self._after(caller, target, empty) for caller, target in callers]
+        return sorted(found, key=lambda item: -item[1])
+
+    def _path(self, top: Item) -> list[Item] | None:
+        """The items from an item to the start rule, each waiting for the one before; a shortest such path."""
+        before: dict[Item, Item | None] = {top: None}
+        queue = deque([top])
+        while queue:
+            item = queue.popleft()
+            number, origin, _ = item
+            node = self.states.states[number].node
+            if node == self.states.root and origin == 0:
+                path: list[Item] = []
+                at: Item | None = item
+                while at is not None:
+                    path.append(at)
+                    at = before[at]
+                return path[::-1]
+            for caller, _ in self.columns[origin].waiting.get(node, ()):
+                if caller not in before:
+                    before[caller] = item
+                    queue.append(caller)
+        return None
+
+    def _is_shown(self, item: Item) -> bool:
+        """The body of a repetition is no frame beside that of the repetition."""
+        return self.states.nodes[self.states.states[item[0]].node].kind != "body"
+
+    def _frames(self, path: list[Item]) -> Iterator[AuthorFrame]:
+        for number, origin, count in filter(self._is_shown, path):
+            state = self.states.states[number]
+            node = self.states.nodes[state.node]
+            counted = node.kind == "repeat"
+            places = [place for *_, place in (*state.bytes, *state.calls, *state.tokens) if place]
+            yield AuthorFrame(
+                node.rule,
+                node.origin,
+                self.columns[origin].offset,
+                count if counted else None,
+                node.least if counted else 0,
+                node.most if counted else None,
+                tuple(dict.fromkeys(places)),
+            )
+
+    def derivation(self) -> Iterator[tuple[Node, int, int]]:
+        """One way to read a complete text: its nodes with the offsets of their begin and end.
+
+        And of all ways the first that was found. Nothing for a text that is not complete.
+        """
+        last = self._last_item()
+        if last is None:
+            return
+        todo: list[tuple[Item, int]] = [(last, len(self.columns) - 1)]
+        while todo:
+            item, k = todo.pop()
+            node = self.states.nodes[self.states.states[item[0]].node]
+            yield node, self.columns[item[1]].offset, self.columns[k].offset
+            at: Item | None = item
+            while at is not None:
+                way = self.columns[k].items[at]
+                if way is None:
+                    break
+                at, before, ended = way
+                if ended is not None:
+                    todo.append((ended, k))
+                k = before
+
+
+def _members(scans: Iterable[tuple[int, int, Item]]) -> frozenset[int]:
+    mask = 0
+    for bits, _, _ in scans:
+        mask |= bits
+    return frozenset(byte for byte in range(256) if mask >> byte & 1)
