@@ -13,10 +13,10 @@ import pytest
 
 from tests.diagnostics.conftest import FOUR, Files, schema_file
 from tests.diagnostics.planted import planted
-from workbench.diagnostics import bench_maskbench as module
 from workbench.diagnostics.bench_judge import Message, assemble, instance_text, times_of
 from workbench.diagnostics.bench_maskbench import MaskBenchReport, bench_maskbench
 from workbench.diagnostics.bench_schemas import SchemaEngine
+from workbench.diagnostics.bench_store import Store
 from workbench.diagnostics.bench_tally import time_sets, time_table, verdicts
 from workbench.errors import WorkbenchError
 
@@ -130,7 +130,7 @@ def test_an_interrupted_run_goes_on_to_the_same_totals(
     data, engines = archive(FOUR), (planted("right"), planted("accepts_all"))
     whole = bench(data, tokenizer, *engines, results=tmp_path / "whole.jsonl")
     cut = tmp_path / "cut.jsonl"
-    append = module._Store.append
+    append = Store.append
 
     def interrupted(self: Any, record: dict[str, Any]) -> None:
         if len(read(cut)) == 3:
@@ -138,7 +138,7 @@ def test_an_interrupted_run_goes_on_to_the_same_totals(
         append(self, record)
 
     with monkeypatch.context() as patch:
-        patch.setattr(module._Store, "append", interrupted)
+        patch.setattr(Store, "append", interrupted)
         with pytest.raises(KeyboardInterrupt):
             bench(data, tokenizer, *engines, results=cut)
     assert not multiprocessing.active_children()

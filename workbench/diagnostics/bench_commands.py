@@ -1,4 +1,4 @@
-"""The command line of the benchmarks: ``workbench bench masks | maskbench | growth``."""
+"""The command line of the benchmarks: ``workbench bench masks | maskbench | growth | json-schema-suite``."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ def add_bench(commands: Any) -> None:
     _add_masks(bench)
     _add_maskbench(bench)
     _add_growth(bench)
+    _add_suite(bench)
 
 
 def _add_masks(bench: Any) -> None:
@@ -83,6 +84,25 @@ def _add_growth(bench: Any) -> None:
     add("--memory", type=float, default=8.0, metavar="GB", help="of a process for schemas")
     _add_outputs(command)
     command.set_defaults(run=_growth)
+
+
+def _add_suite(bench: Any) -> None:
+    command = bench.add_parser(
+        "json-schema-suite", help="verdicts on the official test suite of JSON Schema, case by case"
+    )
+    add = command.add_argument
+    add("--data", type=Path, required=True, metavar="PATH", help="archive of the suite")
+    add("--drafts", metavar="LIST", help="such as draft7,draft2020-12 (default: all)")
+    add(
+        "--results",
+        type=Path,
+        default=Path("json-schema-suite.jsonl"),
+        metavar="PATH",
+        help="every result, as it arises (default: json-schema-suite.jsonl)",
+    )
+    add("--resume", action="store_true", help="go on with what the results file lacks")
+    _add_outputs(command)
+    command.set_defaults(run=_suite)
 
 
 def _add_outputs(command: Any) -> None:
@@ -169,6 +189,25 @@ def _growth(arguments: argparse.Namespace) -> int:
     print(report.text())
     _write_outputs(arguments, report)
     return 0
+
+
+def _suite(arguments: argparse.Namespace) -> int:
+    from workbench.diagnostics.bench_suite import DRAFTS, bench_suite
+
+    drafts = list(DRAFTS) if arguments.drafts is None else arguments.drafts.split(",")
+    for draft in drafts:
+        if draft not in DRAFTS:
+            raise WorkbenchError(f"no draft {draft!r}; there are {', '.join(DRAFTS)}")
+    try:
+        report = bench_suite(
+            arguments.data, drafts=drafts, results=arguments.results, resume=arguments.resume
+        )
+    except KeyboardInterrupt:
+        print(f"what was judged is in {arguments.results}; go on with --resume")
+        raise
+    print(report.text())
+    _write_outputs(arguments, report)
+    return 0 if report.is_clean else 1
 
 
 def _names(text: str) -> list[str]:

@@ -36,6 +36,7 @@ from workbench.diagnostics.bench_machine import (
     machine_line,
 )
 from workbench.diagnostics.bench_schemas import OURS, SchemaEngine, schema_engines
+from workbench.diagnostics.bench_store import Store
 from workbench.diagnostics.bench_tables import Table, render_markdown, render_text
 from workbench.diagnostics.bench_tally import (
     TimeSet,
@@ -182,7 +183,7 @@ def bench_maskbench(
     digest = engine_digest()
     about = machine()
     keys = _keys(present, file_digest(data), file_digest(tokenizer), limit_s, memory_gb, digest)
-    store = _Store(results)
+    store = Store(results)
     known = store.load()
     session = datetime.now(UTC).isoformat(timespec="seconds")
     job = Job(tokenizer.resolve(), present, limit_s, memory_gb, digest)
@@ -297,51 +298,6 @@ def _tasks(
         if left:
             out.append(Task(name, raw, left))
     return out
-
-
-class _Store:
-    """A file of JSON lines that only grows; a torn last line is dropped when it is opened again."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._file: Any = None
-
-    def load(self) -> dict[tuple[str, str], dict[str, Any]]:
-        """The records by key and schema; makes the file ready to go on with."""
-        known: dict[tuple[str, str], dict[str, Any]] = {}
-        try:
-            content = self.path.read_bytes() if self.path.exists() else b""
-            end = 0
-            for line in content.splitlines(keepends=True):
-                try:
-                    record = json.loads(line) if line.endswith(b"\n") else None
-                except ValueError:
-                    record = None
-                if not isinstance(record, dict):
-                    break
-                end += len(line)
-                if "schema" in record:
-                    known[record["key"], record["schema"]] = record
-            if end < len(content):
-                with self.path.open("r+b") as file:
-                    file.truncate(end)
-        except OSError as error:
-            raise WorkbenchError(f"cannot read {self.path}: {error.strerror or error}") from error
-        return known
-
-    def __enter__(self) -> _Store:
-        try:
-            self._file = self.path.open("ab", buffering=0)
-        except OSError as error:
-            raise WorkbenchError(f"cannot write {self.path}: {error.strerror or error}") from error
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    def append(self, record: dict[str, Any]) -> None:
-        """Add a line, whole."""
-        self._file.write(json.dumps(record, separators=(",", ":")).encode() + b"\n")
 
 
 def _slowest_masks(

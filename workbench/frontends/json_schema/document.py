@@ -60,6 +60,8 @@ class Document:
         self._pending: list[Location] = []
         self._values: dict[Hashable, Location] = {}
         self._resources = Resources(schema, self.draft, registry)
+        #: whether the dialect has the keywords for validation
+        self.validates = self._has_validation()
         self._dynamic = registry is not None or (
             self.draft >= 2019 and self._resources.uses_dynamic_references
         )
@@ -104,6 +106,17 @@ class Document:
             outcome = self.outcomes[number]
             reason = "uniqueItems is not enforced where items can have more than 8 values"
             self.outcomes[number] = Outcome(outcome.pointer, outcome.keyword, "unsupported", reason)
+
+    def _has_validation(self) -> bool:
+        """Whether the dialect that ``$schema`` names asks for validation, as far as the registry knows it."""
+        declared = self.schema.get("$schema") if isinstance(self.schema, dict) else None
+        if not isinstance(declared, str) or "json-schema.org/" in declared:
+            return True
+        dialect = self._resources.retrieved(urldefrag(declared).url)
+        vocabulary = dialect.get("$vocabulary") if isinstance(dialect, dict) else None
+        if not isinstance(vocabulary, dict):
+            return True
+        return any(str(uri).endswith("/vocab/validation") for uri in vocabulary)
 
     def _note_dialect(self) -> None:
         """Say so when ``$schema`` names a dialect whose keywords may mean something else."""

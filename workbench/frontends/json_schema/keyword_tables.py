@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from workbench.frontends.json_schema.values import ARRAY, NUMBER, OBJECT, STRING
 
-__all__ = ["SINCE", "SPEAKS_OF"]
+__all__ = ["SINCE", "SPEAKS_OF", "VALIDATION"]
 
 #: Keywords that came with a later draft; before it they are annotations.
 SINCE = {
@@ -59,3 +59,29 @@ SPEAKS_OF = {
     "dependentSchemas": OBJECT,
     "unevaluatedProperties": OBJECT,
 }
+
+#: The keywords of the vocabulary for validation, which a dialect may do without.
+VALIDATION = frozenset(
+    [
+        "type",
+        "enum",
+        "const",
+        "multipleOf",
+        "maximum",
+        "exclusiveMaximum",
+        "minimum",
+        "exclusiveMinimum",
+        "maxLength",
+        "minLength",
+        "pattern",
+        "maxItems",
+        "minItems",
+        "uniqueItems",
+        "maxContains",
+        "minContains",
+        "maxProperties",
+        "minProperties",
+        "required",
+        "dependentRequired",
+    ]
+)

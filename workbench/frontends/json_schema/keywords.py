@@ -13,7 +13,7 @@ from typing import Any
 from workbench.errors import GrammarSyntaxError
 from workbench.frontends.json_schema.document import Document, escape
 from workbench.frontends.json_schema.formats import BOUNDED, FORMATS, LEFT_OUT, UNCLEAR
-from workbench.frontends.json_schema.keyword_tables import SINCE, SPEAKS_OF
+from workbench.frontends.json_schema.keyword_tables import SINCE, SPEAKS_OF, VALIDATION
 from workbench.frontends.json_schema.location import (
     CellRule,
     Condition,
@@ -105,7 +105,7 @@ def read_keywords(document: Document, location: Location) -> None:
             if keyword != "$ref":
                 reader.note(keyword, "annotation", "draft 7 and older ignore what is beside $ref")
         return
-    if "type" in schema:
+    if "type" in schema and document.validates:
         _type(reader, "type", schema["type"])
     placed = False
     for keyword, value in schema.items():
@@ -121,6 +121,8 @@ def read_keywords(document: Document, location: Location) -> None:
             reader.note(keyword, "annotation")
         elif document.declared and SINCE.get(keyword, 0) > draft:
             reader.note(keyword, "annotation", f"not a keyword of draft {draft}")
+        elif not document.validates and keyword in VALIDATION:
+            reader.note(keyword, "annotation", "the dialect leaves validation out")
         else:
             handler(reader, keyword, value)
     if document.closed and not document.silent:

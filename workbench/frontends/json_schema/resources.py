@@ -19,6 +19,30 @@ from workbench.frontends.json_schema.values import MAX_LEVELS
 __all__ = ["Resources", "draft_of", "escape"]
 
 _DRAFTS = (("draft-03", 4), ("draft-04", 4), ("draft-06", 6), ("draft-07", 7), ("2019-09", 2019))
+#: Keywords whose values are schemas, or arrays or objects of schemas.
+_SCHEMAS = frozenset(
+    [
+        "additionalItems",
+        "additionalProperties",
+        "allOf",
+        "anyOf",
+        "contains",
+        "contentSchema",
+        "else",
+        "if",
+        "items",
+        "not",
+        "oneOf",
+        "prefixItems",
+        "propertyNames",
+        "then",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    ]
+)
+_MAPS = frozenset(
+    ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"]
+)
 _DATA_KEYWORDS = frozenset({"enum", "const", "default", "examples"})
 _MAX_VALUES = 3_000_000
 
@@ -96,7 +120,7 @@ class Resources:
         for index in (self._index(""), *self._indices.values()):
             if uri in index.resources:
                 return index.resources[uri]
-        document = self._retrieved(uri)
+        document = self.retrieved(uri)
         if document is None:
             return None
         draft = draft_of(document, self.root.draft)[0]
@@ -107,7 +131,8 @@ class Resources:
         index.resources.setdefault(uri, self._roots[uri])
         return index.resources[uri]
 
-    def _retrieved(self, uri: str) -> Any:
+    def retrieved(self, uri: str) -> Any:
+        """The document that the registry has for a URI, if it has one."""
         if self._registry is None:
             return None
         try:
@@ -135,33 +160,49 @@ class Resources:
         return index
 
     def _look_through(self, root: Resource, index: _Index) -> None:
+        """Enter what is named in a document; under unknown keywords last, where only by custom it is."""
         index.resources[root.uri] = root
-        stack: list[tuple[Any, str, Resource, int]] = [(root.schema, root.pointer, root, 0)]
+        stack: list[tuple[Any, str, Resource, int, bool]] = [
+            (root.schema, root.pointer, root, 0, True)
+        ]
+        unknown: list[tuple[Any, str, Resource, int, bool]] = []
         seen = 0
-        while stack:
-            value, pointer, resource, level = stack.pop()
+        while stack or unknown:
+            value, pointer, resource, level, is_schema = stack.pop() if stack else unknown.pop()
             seen += 1
             if level > 2 * MAX_LEVELS:
                 raise GrammarTooComplex("schema nesting levels", MAX_LEVELS)
             if seen > _MAX_VALUES:
                 raise GrammarTooComplex("values in one document", _MAX_VALUES)
             if isinstance(value, dict):
-                if level:
-                    inner = self.entered(resource, value, pointer)
-                    if inner is not resource:
-                        resource = index.resources.setdefault(inner.uri, inner)
-                for name, dynamic in _anchors_of(value, resource.draft):
-                    if name:
-                        index.anchors.setdefault((resource.uri, name), (pointer, value))
-                    if dynamic and (name or value is resource.schema):
-                        index.dynamic.setdefault(resource.uri, set()).add(name)
+                if is_schema:
+                    resource = self._enter(value, pointer, resource, index, level)
                 for key, item in value.items():
-                    if isinstance(item, dict | list) and key not in _DATA_KEYWORDS:
-                        stack.append((item, f"{pointer}/{escape(str(key))}", resource, level + 1))
+                    if not isinstance(item, dict | list) or (is_schema and key in _DATA_KEYWORDS):
+                        continue
+                    known = not is_schema or key in _SCHEMAS or key in _MAPS
+                    inside = not (is_schema and key in _MAPS)
+                    place = f"{pointer}/{escape(str(key))}"
+                    (stack if known else unknown).append((item, place, resource, level + 1, inside))
             elif isinstance(value, list):
                 for number, item in enumerate(value):
                     if isinstance(item, dict | list):
-                        stack.append((item, f"{pointer}/{number}", resource, level + 1))
+                        stack.append((item, f"{pointer}/{number}", resource, level + 1, True))
+
+    def _enter(
+        self, value: dict[str, Any], pointer: str, resource: Resource, index: _Index, level: int
+    ) -> Resource:
+        """Enter a schema's URI and anchors; returns the resource that it is part of."""
+        if level:
+            inner = self.entered(resource, value, pointer)
+            if inner is not resource:
+                resource = index.resources.setdefault(inner.uri, inner)
+        for name, dynamic in _anchors_of(value, resource.draft):
+            if name:
+                index.anchors.setdefault((resource.uri, name), (pointer, value))
+            if dynamic and (name or value is resource.schema):
+                index.dynamic.setdefault(resource.uri, set()).add(name)
+        return resource
 
 
 def _id_of(schema: Any, draft: int) -> str | None:
