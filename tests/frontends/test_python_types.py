@@ -47,7 +47,8 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 import workbench as wb
-from tests.frontends.walks import random_text, shortest_end, small_vocabulary
+from tests.frontends.walks import small_vocabulary
+from workbench.diagnostics.bench_generation import walked_text
 from workbench.engine import compile
 from workbench.errors import UnsupportedConstraint, WorkbenchError
 from workbench.vocabulary import Vocabulary
@@ -218,10 +219,8 @@ def test_whatever_is_walked_out_parses(small: Vocabulary, type_: Any) -> None:
     assert not [outcome for outcome in grammar.outcomes if outcome.status == "unsupported"]
     compiled = compile(grammar, small)
     for seed in range(12):
-        text = random_text(compiled.matcher(), random.Random(seed), 40 if seed % 2 else 10)
-        adapter.validate_json(text)
-    matcher = compiled.matcher()
-    adapter.validate_json(small.decode(shortest_end(matcher)))
+        steps = (0, 10, 40)[seed % 3]
+        adapter.validate_json(walked_text(compiled.matcher(), random.Random(seed), steps))
 
 
 def accepts(small: Vocabulary, type_: Any, text: str, **options: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The command line of the benchmarks: ``workbench bench masks | maskbench | growth | json-schema-suite``."""
+"""The command line of the benchmarks: ``workbench bench WHAT``."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ def add_bench(commands: Any) -> None:
     _add_maskbench(bench)
     _add_growth(bench)
     _add_suite(bench)
+    _add_generation(bench)
 
 
 def _add_masks(bench: Any) -> None:
@@ -103,6 +104,29 @@ def _add_suite(bench: Any) -> None:
     add("--resume", action="store_true", help="go on with what the results file lacks")
     _add_outputs(command)
     command.set_defaults(run=_suite)
+
+
+def _add_generation(bench: Any) -> None:
+    command = bench.add_parser(
+        "generation", help="random texts of real schemas, held against the jsonschema library"
+    )
+    add = command.add_argument
+    add("--data", type=Path, required=True, metavar="PATH", help="archive of schemas")
+    add("--tokenizer", type=Path, required=True, metavar="PATH")
+    add("--schemas", type=_positive, default=500, metavar="N", help="drawn by keyword")
+    add("--walks", type=_positive, default=5, metavar="N", help="texts a schema")
+    add("--steps", type=_positive, default=64, metavar="N", help="tokens before the shortest end")
+    add("--seed", type=int, default=0, metavar="S")
+    add(
+        "--results",
+        type=Path,
+        default=Path("generation.jsonl"),
+        metavar="PATH",
+        help="every result, as it arises (default: generation.jsonl)",
+    )
+    add("--resume", action="store_true", help="go on with what the results file lacks")
+    _add_outputs(command)
+    command.set_defaults(run=_generation)
 
 
 def _add_outputs(command: Any) -> None:
@@ -204,6 +228,28 @@ def _suite(arguments: argparse.Namespace) -> int:
         )
     except KeyboardInterrupt:
         print(f"what was judged is in {arguments.results}; go on with --resume")
+        raise
+    print(report.text())
+    _write_outputs(arguments, report)
+    return 0 if report.is_clean else 1
+
+
+def _generation(arguments: argparse.Namespace) -> int:
+    from workbench.diagnostics.bench_generation import bench_generation
+
+    try:
+        report = bench_generation(
+            arguments.data,
+            arguments.tokenizer,
+            schemas=arguments.schemas,
+            walks=arguments.walks,
+            steps=arguments.steps,
+            seed=arguments.seed,
+            results=arguments.results,
+            resume=arguments.resume,
+        )
+    except KeyboardInterrupt:
+        print(f"what was walked is in {arguments.results}; go on with --resume")
         raise
     print(report.text())
     _write_outputs(arguments, report)

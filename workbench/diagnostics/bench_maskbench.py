@@ -50,7 +50,7 @@ from workbench.diagnostics.bench_workers import Job, Task, run_tasks
 from workbench.errors import WorkbenchError
 from workbench.vocabulary import Vocabulary
 
-__all__ = ["MaskBenchReport", "bench_maskbench"]
+__all__ = ["MaskBenchReport", "bench_maskbench", "read_archive"]
 
 #: Raised when the meaning of a record changes.
 _PROTOCOL = 1
@@ -245,9 +245,8 @@ def bench_maskbench(
     return report
 
 
-def _read_data(path: Path, sample: int | None, seed: int) -> tuple[list[tuple[str, bytes]], int]:
-    """The files of an archive in a random order, or a sample of them; and how many there are."""
-    source = random.Random(seed)
+def read_archive(path: Path) -> list[tuple[str, bytes]]:
+    """The JSON files of an archive, by name. Raises ``WorkbenchError`` where there are none."""
     try:
         with tarfile.open(path) as archive:
             read: dict[str, bytes] = {}
@@ -260,9 +259,14 @@ def _read_data(path: Path, sample: int | None, seed: int) -> tuple[list[tuple[st
         raise WorkbenchError(f"cannot read {path} as an archive of schemas: {error}") from error
     if not read:
         raise WorkbenchError(f"{path} holds no .json files")
-    names = sorted(read)
-    chosen = source.sample(names, len(names) if sample is None else min(sample, len(names)))
-    return [(name, read[name]) for name in chosen], len(names)
+    return sorted(read.items())
+
+
+def _read_data(path: Path, sample: int | None, seed: int) -> tuple[list[tuple[str, bytes]], int]:
+    """The files of an archive in a random order, or a sample of them; and how many there are."""
+    files = read_archive(path)
+    count = len(files) if sample is None else min(sample, len(files))
+    return random.Random(seed).sample(files, count), len(files)
 
 
 def _keys(

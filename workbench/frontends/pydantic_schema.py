@@ -20,6 +20,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUndefinedAnnot
 from pydantic.json_schema import GenerateJsonSchema
 
 from workbench.errors import UnsupportedConstraint, WorkbenchError
+from workbench.frontends.json_schema.formats import DATE, HOUR, IPV4
 
 __all__ = ["schema_of"]
 
@@ -29,22 +30,11 @@ _SET = "x-workbench-set"
 
 _Schema = dict[str, Any]
 
-_ODD = "(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
-_EVEN = "(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
-_SHORT = "02-(?:0[1-9]|1[0-9]|2[0-8])"
-_YEAR = "(?:000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})"
-_LEAP = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"
-#: Days of the years 1 to 9999: Python has no others.
-_DATE = f"(?:{_YEAR}-(?:{_ODD}|{_EVEN}|{_SHORT})|{_LEAP}-02-29)"
-_HOUR = "(?:[01][0-9]|2[0-3])"
 #: No leap seconds, no more than microseconds.
-_CLOCK = rf"{_HOUR}:[0-5][0-9]:[0-5][0-9](?:\.[0-9]{{1,6}})?"
-_ZONE = f"(?:Z|[+-]{_HOUR}:[0-5][0-9])"
+_CLOCK = rf"{HOUR}:[0-5][0-9]:[0-5][0-9](?:\.[0-9]{{1,6}})?"
+_ZONE = f"(?:Z|[+-]{HOUR}:[0-5][0-9])"
 _TIMES = "T(?:[0-9]{1,6}H(?:[0-9]{1,6}M)?(?:[0-9]{1,6}S)?|[0-9]{1,6}M(?:[0-9]{1,6}S)?|[0-9]{1,6}S)"
 _DAYS = "(?:[0-9]{1,4}Y(?:[0-9]{1,4}M(?:[0-9]{1,4}D)?)?|[0-9]{1,4}M(?:[0-9]{1,4}D)?|[0-9]{1,6}D)"
-_OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
-_ADDRESS = rf"{_OCTET}(?:\.{_OCTET}){{3}}"
-
 _WORD = "[a-z0-9]{1,12}(?:-[a-z0-9]{1,12}){0,2}"
 #: A host whose last label is no number, which would make it an address.
 _HOST = rf"(?:{_WORD}\.){{0,3}}[a-z][a-z0-9]{{1,12}}"
@@ -61,18 +51,18 @@ _EMAIL = (
 
 #: Texts of a format that are surely taken, in place of those that the format has.
 _FORMATS = {
-    "date": _DATE,
+    "date": DATE,
     "time": f"{_CLOCK}{_ZONE}",
-    "date-time": f"{_DATE}T{_CLOCK}{_ZONE}",
+    "date-time": f"{DATE}T{_CLOCK}{_ZONE}",
     "duration": f"P(?:{_DAYS}(?:{_TIMES})?|{_TIMES}|[0-9]{{1,6}}W)",
     "email": _EMAIL,
     "name-email": _EMAIL,
-    "ipv4": _ADDRESS,
-    "ipv4network": _ADDRESS,
-    "ipv4interface": _ADDRESS,
-    "ipvanyaddress": _ADDRESS,
-    "ipvanynetwork": _ADDRESS,
-    "ipvanyinterface": _ADDRESS,
+    "ipv4": IPV4,
+    "ipv4network": IPV4,
+    "ipv4interface": IPV4,
+    "ipvanyaddress": IPV4,
+    "ipvanynetwork": IPV4,
+    "ipvanyinterface": IPV4,
     "base64url": "(?:[A-Za-z0-9_-]{4})*",
     "uri": f"[a-z][a-z0-9+.-]{{0,11}}{_URL_TAIL}",
     "multi-host-uri": f"[a-z][a-z0-9+.-]{{0,11}}{_URL_TAIL}",
@@ -376,7 +366,7 @@ class _Generator(GenerateJsonSchema):
         return self._timed(schema, super().time_schema(schema), _CLOCK)
 
     def datetime_schema(self, schema: Any) -> _Schema:
-        return self._timed(schema, super().datetime_schema(schema), f"{_DATE}T{_CLOCK}")
+        return self._timed(schema, super().datetime_schema(schema), f"{DATE}T{_CLOCK}")
 
     def timedelta_schema(self, schema: Any) -> _Schema:
         return self._timed(schema, super().timedelta_schema(schema))

@@ -17,7 +17,10 @@ from workbench.grammar.ir import Expr
 
 __all__ = [
     "BOUNDED",
+    "DATE",
     "FORMATS",
+    "HOUR",
+    "IPV4",
     "LEFT_OUT",
     "UNCLEAR",
     "bounded_format",
@@ -31,8 +34,9 @@ UNCLEAR = frozenset({"phone", "style", "utc-millisec"})
 
 #: What is not written of a format although it belongs to it.
 LEFT_OUT = {
+    "date": "the year 0000, which many libraries do not have",
     "time": "leap seconds at another offset than zero",
-    "date-time": "leap seconds at another offset than zero",
+    "date-time": "the year 0000; leap seconds at another offset than zero",
     "hostname": "labels that start with xn--; more than 3 labels with one above 20 characters",
     "host-name": "labels that start with xn--; more than 3 labels with one above 20 characters",
     "idn-hostname": "scripts other than Latin, Greek, Cyrillic, Han, Kana, Hangul and Thai; "
@@ -45,13 +49,16 @@ LEFT_OUT = {
 _ODD_DAYS = "(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
 _EVEN_DAYS = "(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
 _SHORT_DAYS = "02-(?:0[1-9]|1[0-9]|2[0-8])"
-_LEAP_YEAR = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
-_DATE = f"(?:[0-9]{{4}}-(?:{_ODD_DAYS}|{_EVEN_DAYS}|{_SHORT_DAYS})|{_LEAP_YEAR}-02-29)"
-_HOUR = "(?:[01][0-9]|2[0-3])"
+_YEAR = "(?:000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})"
+_LEAP_YEAR = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"
+#: A day of the years 1 to 9999.
+DATE = f"(?:{_YEAR}-(?:{_ODD_DAYS}|{_EVEN_DAYS}|{_SHORT_DAYS})|{_LEAP_YEAR}-02-29)"
+_YEAR_ZERO = f"0000-(?:{_ODD_DAYS}|{_EVEN_DAYS}|{_SHORT_DAYS}|02-29)"
+HOUR = "(?:[01][0-9]|2[0-3])"
 _MINUTE = "[0-5][0-9]"
 _FRACTION = r"(?:\.[0-9]+)?"
 _TIME = (
-    f"(?:{_HOUR}:{_MINUTE}:{_MINUTE}{_FRACTION}(?:[Zz]|[+-]{_HOUR}:{_MINUTE})"
+    f"(?:{HOUR}:{_MINUTE}:{_MINUTE}{_FRACTION}(?:[Zz]|[+-]{HOUR}:{_MINUTE})"
     f"|23:59:60{_FRACTION}(?:[Zz]|[+-]00:00))"
 )
 
@@ -60,9 +67,9 @@ _DAYS = "(?:[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)"
 _DURATION = f"P(?:{_DAYS}(?:{_CLOCK})?|{_CLOCK}|[0-9]+W)"
 
 _OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
-_IPV4 = rf"{_OCTET}(?:\.{_OCTET}){{3}}"
+IPV4 = rf"{_OCTET}(?:\.{_OCTET}){{3}}"
 _H16 = "[0-9A-Fa-f]{1,4}"
-_LS32 = f"(?:{_H16}:{_H16}|{_IPV4})"
+_LS32 = f"(?:{_H16}:{_H16}|{IPV4})"
 _IPV6 = (
     "(?:"
     + "|".join(
@@ -104,12 +111,12 @@ _IDN_HOSTNAME = f"(?:{_HOSTNAME}|{_host(_WIDE, '[.。．｡]', 13)})"
 _ATEXT = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
 _QUOTED = r'"(?:[ !#-\[\]-~]|\\[ -~])*"'
 _LOCAL = rf"(?:{_ATEXT}{{1,64}}|{_ATEXT}(?:\.?{_ATEXT}){{0,31}}|{_QUOTED})"
-_EMAIL = rf"{_LOCAL}@(?:{_HOSTNAME}|\[(?:{_IPV4}|IPv6:{_IPV6})\])"
+_EMAIL = rf"{_LOCAL}@(?:{_HOSTNAME}|\[(?:{IPV4}|IPv6:{_IPV6})\])"
 _WIDE_ATEXT = r"(?:[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]|[\u0080-\u{10ffff}])"
 _WIDE_QUOTED = r'"(?:[ !#-\[\]-~\u0080-\u{10ffff}]|\\[ -~])*"'
 _IDN_EMAIL = (
     rf"(?:{_WIDE_ATEXT}+(?:\.{_WIDE_ATEXT}+)*|{_WIDE_QUOTED})@"
-    rf"(?:{_IDN_HOSTNAME}|\[(?:{_IPV4}|IPv6:{_IPV6})\])"
+    rf"(?:{_IDN_HOSTNAME}|\[(?:{IPV4}|IPv6:{_IPV6})\])"
 )
 
 _ESCAPED = "%[0-9A-Fa-f]{2}"
@@ -174,17 +181,17 @@ def _regex(depth: int = 3) -> str:
 
 
 _TEXTS: dict[str, Callable[[], str]] = {
-    "date": lambda: _DATE,
+    "date": lambda: DATE,
     "time": lambda: _TIME,
-    "date-time": lambda: f"{_DATE}[Tt]{_TIME}",
+    "date-time": lambda: f"{DATE}[Tt]{_TIME}",
     "duration": lambda: _DURATION,
     "email": lambda: _EMAIL,
     "idn-email": lambda: _IDN_EMAIL,
     "hostname": lambda: _HOSTNAME,
     "host-name": lambda: _HOSTNAME,
     "idn-hostname": lambda: _IDN_HOSTNAME,
-    "ipv4": lambda: _IPV4,
-    "ip-address": lambda: _IPV4,
+    "ipv4": lambda: IPV4,
+    "ip-address": lambda: IPV4,
     "ipv6": lambda: _IPV6,
     "uri": _uri,
     "uri-reference": lambda: _uri(relative=True),
@@ -200,6 +207,7 @@ _TEXTS: dict[str, Callable[[], str]] = {
 
 #: What is taken for a format where it must not hold: no text of the format is outside.
 _WIDE_TEXTS = {
+    "date": f"{DATE}|{_YEAR_ZERO}",
     "time": r"[0-9]{2}:[0-9]{2}:[0-9]{2}[\s\S]*",
     "date-time": r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][\s\S]*",
     "hostname": "[A-Za-z0-9.-]+",
