@@ -37,9 +37,9 @@ LAYERS = (
     "__main__",
 )
 
-#: The most lines a file may have. All kernels live in one file, so that no stale one is ever loaded.
+#: The most lines a file may have. The walks and what they step on are one subject.
 MOST_LINES = 700
-MORE_LINES = {"workbench/engine/kernels.py": 3200}
+MORE_LINES = {"workbench/engine/kernels.py": 2800}
 
 
 def relative(path: Path) -> str:

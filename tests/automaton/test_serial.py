@@ -21,7 +21,19 @@ from workbench.automaton.build import build_automaton
 from workbench.automaton.model import Automaton
 from workbench.automaton.serial import Artifact, read_artifact, write_artifact
 from workbench.frontends.json_schema.coding import other_names
-from workbench.grammar.ir import Grammar, Literal, OtherText, Outcome, Ref, Repeat, Seq
+from workbench.grammar.ir import (
+    Expr,
+    Grammar,
+    Graph,
+    Guard,
+    Literal,
+    OtherText,
+    Outcome,
+    Ref,
+    Repeat,
+    Scope,
+    Seq,
+)
 from workbench.grammar.lazy import LazyRules
 
 NAMES = {other_names: "json texts"}
@@ -85,6 +97,7 @@ def test_a_grammar_and_its_automaton_come_back(make: Callable[[], Grammar], tmp_
 def test_every_field_of_an_automaton_is_written_or_known_not_to_be() -> None:
     written = {*serial._PLAIN, *serial._FLAGS, *serial._NAMED, "watches", "entry_names"}
     in_header = {"n_states", "start", "loop_least", "loop_alphabet", "symbols", "grow"}
+    in_header |= {"watches_fresh", "guards", "scopes"}
     assert {f.name for f in fields(Automaton)} == written | in_header | {"_distances"}
 
 
@@ -157,6 +170,22 @@ def test_texts_that_are_watched_keep_their_function_by_its_name(tmp_path: Path) 
     assert found == Seq((Literal(b'"'), Seq((Literal("a/é".encode()),)), Ref("root")))
 
 
+def test_scopes_come_back(tmp_path: Path) -> None:
+    value = Literal(b"1")
+    edges = ((0, Seq((Guard("may", 3, True), Guard("take", 2))), 1), (1, Guard("other"), 2))
+    item = Seq((Graph(3, 0, (2,), edges), value, Guard("end")))
+    fresh = OtherText(("a",), Repeat(Literal(b"x"), 0, None), other_than, fresh=True)
+    rules: dict[str, Expr] = {"root": Scope(Seq((item, value, fresh)), 40, 1 << 39, 2, 10**7)}
+    grammar = Grammar(LazyRules(rules.__getitem__, "root"), "root")
+    artifact = artifact_of(grammar)
+    assert artifact.automaton.scopes and artifact.automaton.guards
+    for name, names in (("named", {other_than: "other"}), ("nameless", {})):
+        write_artifact(tmp_path / name, artifact, names)
+        found = read_artifact(tmp_path / name, {"other": other_than})
+        assert_same(artifact.automaton, found.automaton)
+        assert dict(found.grammar.rules) == rules
+
+
 # -- what is refused -------------------------------------------------------------------------------
 
 
@@ -199,10 +228,10 @@ def test_other_files_are_refused(written: bytes, tmp_path: Path) -> None:
 
 
 def test_other_formats_are_refused(written: bytes, tmp_path: Path) -> None:
-    for version in (0, 2, 2**32 - 1):
+    for version in (0, 1, 2**32 - 1):
         data = written[:8] + struct.pack("<I", version) + written[12:]
         reason = refusal(data, tmp_path / "a")
-        assert reason == f"its format is {version}, this version of workbench reads 1"
+        assert reason == f"its format is {version}, this version of workbench reads 2"
 
 
 def test_files_that_are_cut_off_or_too_long_are_refused(written: bytes, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from tests.engine.grammars import Case, seeded_case
 from tests.engine.samples import lit, option, star
 from tests.engine.walks import Mask, choose, ids_of, mask_of
 from workbench.automaton import build, determinise, nfa
-from workbench.engine import engine, history, kernels as k, slices, tables
+from workbench.engine import engine, history, kernels as k, layout, slices, tables
 from workbench.grammar.ir import Alt, Expr, Grammar, Ref, Seq
 
 Patch = Callable[[Any], Any]
@@ -55,7 +55,7 @@ def question_dropped(original: Any) -> Any:
     """The mask cache's key lacks the last question."""
 
     def store(pool: Any, table: Any, count: Any, *rest: Any) -> None:
-        count[k.N_ASKED] = max(0, count[k.N_ASKED] - 1)
+        count[layout.N_ASKED] = max(0, count[layout.N_ASKED] - 1)
         original(pool, table, count, *rest)
 
     return store
@@ -118,8 +118,8 @@ MUTANTS: dict[str, tuple[Any, str, Patch]] = {
     "nothing": (k, "union", lambda original: original),
     "a question dropped from the cache's key": (k, "store", question_dropped),
     "counts left out of the questions": (k, "frame_label", constant(0)),
-    "a maximum too high by one": (tables.Packed, "sync", shifted(k.LOOP_MAX, 1)),
-    "a minimum too low by one": (tables.Packed, "sync", shifted(k.LOOP_MIN, -1)),
+    "a maximum too high by one": (tables.Packed, "sync", shifted(layout.LOOP_MAX, 1)),
+    "a minimum too low by one": (tables.Packed, "sync", shifted(layout.LOOP_MIN, -1)),
     "far from a bound taken for any distance": (slices.Slices, "longest_run", constant(-2)),
     "one nullable forgotten": (nfa, "_reach_ends", nullable_forgotten),
     "stacks of equal states not united": (k, "union", lambda _: lambda p, t, c, w, a, b: a),

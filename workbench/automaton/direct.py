@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.budgets import Budgets
-from workbench.automaton.model import JUMP, NOT_BUILT, Automaton
+from workbench.automaton.model import JUMP, NOT_BUILT, Automaton, GuardSpec, ScopeSpec
 from workbench.automaton.nfa import LONG_RUN, collapsed, runs_joined
 from workbench.automaton.utf8 import byte_ranges, utf8_graph
 from workbench.errors import GrammarTooComplex
@@ -29,11 +29,13 @@ from workbench.grammar.ir import (
     Expr,
     Grammar,
     Graph,
+    Guard,
     Literal,
     Origin,
     OtherText,
     Ref,
     Repeat,
+    Scope,
     Seq,
     children,
 )
@@ -73,7 +75,15 @@ class _Direct:
         self.n = 0
         self.bytes: list[tuple[int, int, int, int]] = []
         self.empties: list[tuple[int, int]] = []
-        #: source, entry, loop, watch, return position
+        #: source, target, guard
+        self.guarded: list[tuple[int, int, int]] = []
+        self.guards: dict[GuardSpec, int] = {}
+        self.scopes: dict[ScopeSpec, int] = {}
+        self.entry_of_scope: dict[int, int] = {}
+        #: of the entries of scopes, how many members they number
+        self.members_of: dict[int, int] = {}
+        self.members = 0
+        #: source, entry, loop, watch (or -2 - scope), return position
         self.calls: list[tuple[int, int, int, int, int]] = []
         self.origins: list[tuple[Origin, ...]] = []
         self.named: list[tuple[str, ...]] = []
@@ -81,7 +91,8 @@ class _Direct:
         self.watched: list[bool] = []
         self.watching: set[int] = set()
         self.watches: list[tuple[str, ...]] = []
-        self.watch_of: dict[tuple[str, ...], int] = {}
+        self.watches_fresh: list[bool] = []
+        self.watch_of: dict[tuple[tuple[str, ...], bool], int] = {}
         self.doubtful = False
 
     def entry_for_rule(self, name: str) -> int:
@@ -158,6 +169,10 @@ class _Direct:
         elif isinstance(expr, Repeat):
             least, alphabet = self.reach_of(expr.item)
             out = (least * expr.min, alphabet)
+        elif isinstance(expr, Scope):
+            out = self.reach_of(expr.item)
+        elif isinstance(expr, Guard):
+            out = (0, 0)
         elif isinstance(expr, Graph):
             alphabet = 0
             for _, label, _ in expr.edges:
@@ -198,6 +213,7 @@ class _Direct:
         name, body = self.entries[entry]
         expr = self.rules[name] if body is None else body
         before = self.n
+        self.members = self.members_of.get(entry, 0)
         start = self.position(expr.origin)
         end = self.position(expr.origin)
         self.ends.append(end)
@@ -261,6 +277,10 @@ class _Direct:
                 self.calls.append((a, self.entry_for_rule(expr.name), -1, -1, b))
             elif isinstance(expr, OtherText):
                 self._other_text(expr, a, b, name)
+            elif isinstance(expr, Scope):
+                self._scope(expr, a, b, name)
+            elif isinstance(expr, Guard):
+                self._guard(GuardSpec(expr.kind, expr.among, expr.others, self.members), a, b)
             elif isinstance(expr, Repeat):
                 self._repeat(expr, a, b, origin, stack, name)
             elif isinstance(expr, Graph):
@@ -345,13 +365,38 @@ class _Direct:
             self.entries.append((name, expr.body))
             self.waiting.append(entry)
             self.watching.add(entry)
-        watch = self.watch_of.get(expr.texts)
+        key = expr.texts, expr.fresh
+        watch = self.watch_of.get(key)
         if watch is None:
-            watch = self.watch_of[expr.texts] = len(self.watches)
+            watch = self.watch_of[key] = len(self.watches)
             self.watches.append(expr.texts)
+            self.watches_fresh.append(expr.fresh)
         if self.reach_of(expr.body)[0] == 0 and "" not in expr.texts:
-            self.empties.append((a, b))
+            if expr.fresh:
+                self._guard(GuardSpec("empty"), a, b)
+            else:
+                self.empties.append((a, b))
+        if expr.fresh:
+            # the texts that came must be known before the first byte
+            known = self.position(expr.origin)
+            self._guard(GuardSpec("look"), a, known)
+            a = known
         self.calls.append((a, entry, -1, watch, b))
+
+    def _guard(self, guard: GuardSpec, a: int, b: int) -> None:
+        self.guarded.append((a, b, self.guards.setdefault(guard, len(self.guards))))
+
+    def _scope(self, expr: Scope, a: int, b: int, name: str) -> None:
+        entry = self.entry_of_scope.get(id(expr.item))
+        if entry is None:
+            entry = self.entry_of_scope[id(expr.item)] = len(self.entries)
+            self.entries.append((name, expr.item))
+            self.waiting.append(entry)
+            self.members_of[entry] = expr.members
+        most = -1 if expr.most is None else min(expr.most, _MOST)
+        spec = ScopeSpec(expr.members, expr.required, min(expr.least, _MOST), most)
+        scope = self.scopes.setdefault(spec, len(self.scopes))
+        self.calls.append((a, entry, -1, -2 - scope, b))
 
     def _repeat(
         self,
@@ -441,7 +486,11 @@ class _Direct:
         edges = np.array(self.bytes, dtype=np.int32).reshape(-1, 4)
         if self.missing:
             edges = self._spelled(edges)
-        empties = np.array(self.empties, dtype=np.int32).reshape(-1, 2)
+        plain = np.array(self.empties, dtype=np.int32).reshape(-1, 2)
+        empties = np.insert(plain, 2, -1, axis=1)
+        if self.guarded:
+            guarded = np.array(self.guarded, dtype=np.int32).reshape(-1, 3)
+            empties = np.concatenate([empties, guarded])
         calls = self._jumps(edges, empties)
         final = np.zeros(n, dtype=np.bool_)
         final[np.array(self.ends, dtype=np.int64) - first] = True
@@ -459,6 +508,9 @@ class _Direct:
         a.edge_target = np.concatenate([a.edge_target, edges[:, 3]])
         a.empty_start = _extended(a.empty_start, empties, first, n)
         a.empty_target = np.concatenate([a.empty_target, empties[:, 1]])
+        a.empty_guard = np.concatenate([a.empty_guard, empties[:, 2]])
+        a.guards = tuple(self.guards)
+        a.scopes = tuple(self.scopes)
         a.call_start = _extended(a.call_start, calls, first, n)
         a.call_entry = np.concatenate([a.call_entry, calls[:, 1]])
         a.call_loop = np.concatenate([a.call_loop, calls[:, 2]])
@@ -466,6 +518,7 @@ class _Direct:
         a.call_return = np.concatenate([a.call_return, calls[:, 4]])
         a.watched = np.concatenate([a.watched, np.array(self.watched, dtype=np.bool_)])
         a.watches = tuple(self.watches)
+        a.watches_fresh = tuple(self.watches_fresh)
         entry_state = np.full(len(self.entries), NOT_BUILT, dtype=np.int32)
         entry_state[: len(a.entry_state)] = a.entry_state
         for number, start in starts.items():
@@ -485,6 +538,7 @@ class _Direct:
         for some in (
             self.bytes,
             self.empties,
+            self.guarded,
             self.calls,
             self.origins,
             self.named,
@@ -512,6 +566,7 @@ class _Direct:
         """The calls, those whose return point offers nothing but the end as jumps."""
         busy = set(edges[:, 0].tolist())
         busy.update(call[0] for call in self.calls)
+        busy.update(edge[0] for edge in self.guarded)
         ends = set(self.ends)
         skips: dict[int, list[int]] = {}
         for source, target in self.empties:

@@ -22,10 +22,12 @@ from workbench.grammar.ir import (
     OtherText,
     Ref,
     Repeat,
+    Scope,
     Seq,
     Token,
     children,
 )
+from workbench.grammar.scopes import written_out
 
 __all__ = ["NotRegular", "resolve", "rewrite"]
 
@@ -106,6 +108,8 @@ def resolve(parts: Sequence[Expr], rules: Mapping[str, Expr]) -> list[Expr]:
             raise NotRegular("it names a token, which is no text", part)
         if isinstance(part, OtherText):
             return part.expanded
+        if isinstance(part, Scope):
+            return written_out(part)
         return said.get(part.name) if isinstance(part, Ref) else None
 
     done: dict[int, Expr] = {}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workbench.grammar.ir import Origin
 
-__all__ = ["JUMP", "NOT_BUILT", "NO_DISTANCE", "Automaton"]
+__all__ = ["GUARDS", "JUMP", "NOT_BUILT", "NO_DISTANCE", "Automaton", "GuardSpec", "ScopeSpec"]
 
 #: stands for "cannot be finished" in :meth:`Automaton.distances`
 NO_DISTANCE = np.int32(2**30)
@@ -23,6 +23,31 @@ NOT_BUILT = -1
 
 def _none() -> NDArray[np.int32]:
     return np.zeros(0, dtype=np.int32)
+
+
+#: kinds of guards
+GUARDS = ("look", "may", "take", "other", "end", "empty")
+
+
+class GuardSpec(NamedTuple):
+    """A guard: what it does, a set of members as bits, whether others count, members of its scope.
+
+    Kinds are those of ``Guard``; "look", which lets everything pass; "empty", a fresh text without bytes.
+    """
+
+    kind: str
+    among: int = 0
+    others: bool = False
+    members: int = 0
+
+
+class ScopeSpec(NamedTuple):
+    """A scope: its numbered members, those that have to come, and how many in all (most -1: no bound)."""
+
+    members: int
+    required: int
+    least: int
+    most: int
 
 
 @dataclass(slots=True, eq=False)
@@ -68,11 +93,18 @@ class Automaton:
     #: per loop: bytes that an iteration takes at least, and the bytes that it may contain, as a set of bits
     loop_least: tuple[int, ...] = ()
     loop_alphabet: tuple[int, ...] = ()
-    #: per call: number of the texts that the callee's may not be, or -1; the frame watches it
+    #: per call: number of the texts that the callee's may not be, and the frame watches it; -1 for none;
+    #: -2 - the scope that the callee is, whose record is in the frame
     call_watch: NDArray[np.int32] = field(default_factory=_none)
     #: texts that may not come, by number; whether a state belongs to what a frame watches
     watches: tuple[tuple[str, ...], ...] = ()
     watched: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    #: of each watch, whether texts that came before in the scope may not come either
+    watches_fresh: tuple[bool, ...] = ()
+    #: per empty edge: number of the guard that lets pass, or -1
+    empty_guard: NDArray[np.int32] = field(default_factory=_none)
+    guards: tuple[GuardSpec, ...] = ()
+    scopes: tuple[ScopeSpec, ...] = ()
     #: token ids behind the symbols 256, 257, ...
     symbols: tuple[tuple[int, ...], ...] = ()
     grow: Callable[..., None] | None = None
@@ -83,6 +115,8 @@ class Automaton:
             self.empty_start = np.zeros(self.n_states + 1, dtype=np.int32)
         if not len(self.call_watch):
             self.call_watch = np.full(len(self.call_entry), -1, dtype=np.int32)
+        if len(self.empty_guard) != len(self.empty_target):
+            self.empty_guard = np.full(len(self.empty_target), -1, dtype=np.int32)
         if not len(self.watched):
             self.watched = np.zeros(self.n_states, dtype=np.bool_)
 

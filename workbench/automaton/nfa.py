@@ -28,10 +28,12 @@ from workbench.grammar.ir import (
     OtherText,
     Ref,
     Repeat,
+    Scope,
     Seq,
     Token,
     walk,
 )
+from workbench.grammar.scopes import written_out
 
 __all__ = ["LONG_RUN", "Nfa", "Unit", "build_nfa", "collapsed", "runs_joined", "strongly_connected"]
 
@@ -361,6 +363,8 @@ class _Builder:
                 self._ref(expr, a, b, origin, scope, stack)
             elif isinstance(expr, OtherText):
                 stack.append((expr.expanded, a, b, rule, origin, scope))
+            elif isinstance(expr, Scope):
+                stack.append((written_out(expr), a, b, rule, origin, scope))
             elif isinstance(expr, Token):
                 if nfa.origin[a] is None:
                     nfa.origin[a] = origin

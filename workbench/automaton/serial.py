@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.budgets import Budgets
-from workbench.automaton.model import JUMP, Automaton
+from workbench.automaton.model import GUARDS, JUMP, Automaton, GuardSpec, ScopeSpec
 from workbench.errors import ArtifactError
 from workbench.grammar.encoding import DTYPES, Decoder, Encoder, Expand
 from workbench.grammar.ir import Expr, Grammar, Outcome
@@ -37,10 +37,11 @@ from workbench.grammar.lazy import LazyRules
 __all__ = ["FORMAT", "Artifact", "read_artifact", "write_artifact"]
 
 MAGIC = b"WBGRAM\r\n"
-FORMAT = 1
+FORMAT = 2
 _PREFIX = len(MAGIC) + 4 + 8 + 32
 #: states are numbered below what the engine takes for a call site
 _MOST_STATES = 1 << 29
+_MOST_MEMBERS = 1 << 20
 
 _STATUSES = {"enforced", "restricted", "annotation", "unsupported"}
 _PLAIN = (
@@ -59,6 +60,7 @@ _PLAIN = (
     "loop_max",
     "empty_start",
     "empty_target",
+    "empty_guard",
 )
 _FLAGS = ("final", "watched")
 _NAMED = ("state_rules", "state_origins")
@@ -183,6 +185,9 @@ def _encode(artifact: Artifact, names: Mapping[Expand, str]) -> bytes:
         "loop_least": [f"{least:x}" for least in automaton.loop_least],
         "loop_alphabet": [f"{alphabet:x}" for alphabet in automaton.loop_alphabet],
         "symbols": automaton.symbols,
+        "watches_fresh": automaton.watches_fresh,
+        "guards": [[g.kind, f"{g.among:x}", g.others, g.members] for g in automaton.guards],
+        "scopes": [[s.members, f"{s.required:x}", s.least, s.most] for s in automaton.scopes],
         "missing": sorted(artifact.missing),
         "vocabulary": artifact.vocabulary,
         "budgets": {f.name: getattr(artifact.budgets, f.name) for f in fields(Budgets)},
@@ -355,6 +360,15 @@ def _automaton(
         loop_least=tuple(int(least, 16) for least in header["loop_least"]),
         loop_alphabet=tuple(int(alphabet, 16) for alphabet in header["loop_alphabet"]),
         watches=tuple(_Sets("watches", arrays, decoder.text, decoder.n_texts)),
+        watches_fresh=tuple(map(bool, header["watches_fresh"])),
+        guards=tuple(
+            GuardSpec(str(kind), int(among, 16), bool(others), int(members))
+            for kind, among, others, members in header["guards"]
+        ),
+        scopes=tuple(
+            ScopeSpec(int(members), int(required, 16), int(least), int(most))
+            for members, required, least, most in header["scopes"]
+        ),
         symbols=symbols,
         grow=_nothing_to_build if header["grows"] else None,
     )
@@ -495,7 +509,7 @@ def _check(a: Automaton) -> None:
     for starts, columns in (
         (a.edge_start, (a.edge_lo, a.edge_hi, a.edge_target)),
         (a.call_start, (a.call_entry, a.call_return, a.call_loop, a.call_watch)),
-        (a.empty_start, (a.empty_target,)),
+        (a.empty_start, (a.empty_target, a.empty_guard)),
     ):
         rows = len(columns[0])
         fits = len(starts) == n + 1 and _fills(starts, rows)
@@ -511,10 +525,20 @@ def _check(a: Automaton) -> None:
     _require(_within(a.call_entry, 0, n_entries), "calls")
     _require(_within(a.call_return, JUMP, n), "calls")
     _require(_within(a.call_loop, -1, n_loops), "calls")
-    _require(_within(a.call_watch, -1, len(a.watches)), "calls")
-    framed = (a.call_loop >= 0) | (a.call_watch >= 0)
+    _require(_within(a.call_watch, -1 - len(a.scopes), len(a.watches)), "calls")
+    _require(_within(a.empty_guard, -1, len(a.guards)), "guards")
+    for scope in a.scopes:
+        _require(0 <= scope.members <= _MOST_MEMBERS, "scopes")
+        _require(0 <= scope.required < 1 << scope.members, "scopes")
+        _require(0 <= scope.least < 1 << 31 and -1 <= scope.most < 1 << 31, "scopes")
+    for guard in a.guards:
+        _require(guard.kind in GUARDS and 0 <= guard.members <= _MOST_MEMBERS, "guards")
+        _require(0 <= guard.among < 1 << guard.members, "guards")
+        _require(guard.kind != "take" or guard.among.bit_count() == 1, "guards")
+    _require(len(a.watches_fresh) == len(a.watches), "watches")
+    framed = (a.call_loop >= 0) | (a.call_watch != -1)
     _require(not np.any(framed & (a.call_return == JUMP)), "calls")
-    _require(not np.any((a.call_loop >= 0) & (a.call_watch >= 0)), "calls")
+    _require(not np.any((a.call_loop >= 0) & (a.call_watch != -1)), "calls")
     parts = (a.loop_min, a.loop_max, a.loop_least, a.loop_alphabet)
     _require(all(len(part) == n_loops for part in parts), "loops")
     _require(_within(a.loop_entry, 0, n_entries) and _within(a.loop_min, 0, 1 << 31), "loops")

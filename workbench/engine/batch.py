@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from workbench.engine import kernels as k
 from workbench.engine.engine import Engine
+from workbench.engine.jit import COMPILED
 from workbench.engine.matcher import Matcher, mask_array
 
 __all__ = ["accept_all", "fill_masks", "fork_all", "rollback_all"]
@@ -51,7 +52,7 @@ def _fill(engine: Engine, matchers: Sequence[Matcher], rows: NDArray[np.uint32])
         raise ValueError(
             f"the mask needs {engine.n_words} words a row, this one has {rows.shape[1]}"
         )
-    if not k.COMPILED:
+    if not COMPILED:
         for matcher, row in zip(matchers, rows, strict=True):
             matcher.fill_mask(row.view(np.int32))
         return
@@ -96,7 +97,7 @@ def accept_all(matchers: Sequence[Matcher], token_ids: Iterable[int]) -> NDArray
         raise ValueError(f"{len(matchers)} matchers and {len(ids)} tokens")
     accepted = np.zeros(len(matchers), dtype=np.bool_)
     engine = matchers[0]._engine if matchers else None
-    if not k.COMPILED or any(matcher._engine is not engine for matcher in matchers):
+    if not COMPILED or any(matcher._engine is not engine for matcher in matchers):
         for i, (matcher, token_id) in enumerate(zip(matchers, ids.tolist(), strict=True)):
             accepted[i] = matcher.accept(token_id)
         return accepted

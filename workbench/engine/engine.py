@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from workbench.automaton.budgets import Budgets
 from workbench.automaton.model import Automaton
-from workbench.engine import kernels as k
+from workbench.engine import kernels as k, layout, records, terms
+from workbench.engine.jit import COMPILED
 from workbench.engine.slices import Slice, slices_of
 from workbench.engine.tables import Packed, scratch
 from workbench.errors import GrammarTooComplex
@@ -26,7 +27,7 @@ from workbench.vocabulary import Vocabulary
 __all__ = ["Engine", "Sequence"]
 
 _NO_ROOM = 2**31 - 2**20
-_JIT = k.COMPILED
+_JIT = COMPILED
 #: words of a new arena and rows of new transitions: address space, which costs nothing before it is used
 _ARENA = 1 << 19
 _ROWS = 1 << 17
@@ -89,7 +90,7 @@ class Engine:
         #: the mask under way
         self.words = np.zeros(self.n_words, dtype=np.uint32)
         self.offsets = self.slices.offsets
-        self.count = np.zeros(k.COUNT_SLOTS, dtype=np.int64)
+        self.count = np.zeros(layout.COUNT_SLOTS, dtype=np.int64)
         # plain integers from it, several times as fast as NumPy's
         self._counts = memoryview(self.count)  # type: ignore[arg-type]
         self._context = np.zeros(2 * len(k.CONTEXT_ARRAYS), dtype=np.int64)
@@ -106,17 +107,17 @@ class Engine:
         # small at first: terms fall anywhere in it, and each page costs when it is first touched
         self.table = np.zeros(max(_TABLE, words // 64), dtype=np.int32)
         self.trans = np.empty(_ROWS * self.stride, dtype=np.int32)
-        for slot in (k.TERMS, k.ROWS, k.N_SHAPES, k.N_SETS, k.N_FRAMES):
+        for slot in (layout.TERMS, layout.ROWS, layout.N_SHAPES, layout.N_SETS, layout.N_FRAMES):
             self.count[slot] = 0
-        self.count[k.USED] = 3
-        self.count[k.WORK_LIMIT] = self.budgets.step_work
+        self.count[layout.USED] = 3
+        self.count[layout.WORK_LIMIT] = self.budgets.step_work
 
     def _drop_rows(self) -> None:
         self.rows = np.empty(128 * self.n_words + 1024, dtype=np.uint32)
         self.rows_at = np.zeros(514, dtype=np.int64)
         self.row_hash = np.zeros(514, dtype=np.int64)
         self.row_table = np.full(1024, -1, dtype=np.int32)
-        self.count[k.N_MASKS] = 0
+        self.count[layout.N_MASKS] = 0
 
     def _publish(self) -> None:
         """Tell the kernels that take one address where the arrays lie now."""
@@ -125,33 +126,35 @@ class Engine:
             self._context[2 * i : 2 * i + 2] = array.ctypes.data, array.size
 
     def _intern_start(self) -> int:
-        buffer = int(self.work[k.W_BUFFER])
-        bottom = k.intern(self.pool, self.table, self.count, k.BOTTOM, self.work, buffer, 0)
-        stacks = k.term1(self.pool, self.table, self.count, self.work, k.SET, bottom)
-        bases = k.term1(self.pool, self.table, self.count, self.work, k.BASES, stacks)
-        shape = k.term2(
-            self.pool, self.table, self.count, self.work, k.SHAPE, self.automaton.start, 0
+        buffer = int(self.work[layout.W_BUFFER])
+        bottom = terms.intern(
+            self.pool, self.table, self.count, layout.BOTTOM, self.work, buffer, 0
+        )
+        stacks = terms.term1(self.pool, self.table, self.count, self.work, layout.SET, bottom)
+        bases = terms.term1(self.pool, self.table, self.count, self.work, layout.BASES, stacks)
+        shape = terms.term2(
+            self.pool, self.table, self.count, self.work, layout.SHAPE, self.automaton.start, 0
         )
         return int(shape) << 32 | int(bases)
 
     def _grow(self) -> None:
         """Make room after a kernel reported FULL: double what is nearly full."""
-        self.count[k.OVERFLOW] = 0
-        if self.count[k.NEED]:
-            self._build(int(self.count[k.NEED]) - 1)
+        self.count[layout.OVERFLOW] = 0
+        if self.count[layout.NEED]:
+            self._build(int(self.count[layout.NEED]) - 1)
             return
         grown = False
-        used = int(self.count[k.USED])
+        used = int(self.count[layout.USED])
         if 4 * used > 3 * self.pool.size:
             if 2 * self.pool.size > min(4 * self.budgets.arena_words, _NO_ROOM):
                 raise GrammarTooComplex("arena words", 4 * self.budgets.arena_words)
             self.pool = np.concatenate([self.pool, np.zeros_like(self.pool)])
             grown = True
-        if 8 * int(self.count[k.TERMS]) > 3 * self.table.size:
+        if 8 * int(self.count[layout.TERMS]) > 3 * self.table.size:
             self.table = np.zeros(4 * self.table.size, dtype=np.int32)
-            k.rehash(self.pool, self.table, self.count)
+            terms.rehash(self.pool, self.table, self.count)
             grown = True
-        if (int(self.count[k.ROWS]) + 1) * self.stride * 4 > 3 * self.trans.size:
+        if (int(self.count[layout.ROWS]) + 1) * self.stride * 4 > 3 * self.trans.size:
             if 2 * self.trans.size > min(4 * self.budgets.arena_words, _NO_ROOM):
                 raise GrammarTooComplex("transitions", 4 * self.budgets.arena_words)
             self.trans = np.concatenate([self.trans, np.empty_like(self.trans)])
@@ -168,7 +171,7 @@ class Engine:
 
     def _build(self, entry: int) -> None:
         """Let the automaton build an entry that a kernel needs."""
-        self.count[k.NEED] = 0
+        self.count[layout.NEED] = 0
         if self.automaton.grow is None:
             raise AssertionError(f"entry {entry} has no states")
         self.automaton.grow(self.automaton, entry)
@@ -180,31 +183,31 @@ class Engine:
 
     def _check(self, code: int) -> None:
         """Grow on FULL and ROOM, raise on COMPLEX."""
-        if code == k.FULL:
+        if code == layout.FULL:
             self._grow()
-        elif code == k.ROOM:
+        elif code == layout.ROOM:
             self._grow_rows()
-        elif code in (k.COMPLEX, k.TANGLED):
-            self.count[k.TOO_COMPLEX] = 0
+        elif code in (layout.COMPLEX, layout.TANGLED):
+            self.count[layout.TOO_COMPLEX] = 0
             raise GrammarTooComplex("stack entries in one call", self.budgets.step_work)
 
     def _settled(self) -> bool:
         """Whether the last kernel ran to its end; grows or raises when it did not."""
-        if self.count[k.OVERFLOW]:
-            self._check(k.FULL)
+        if self.count[layout.OVERFLOW]:
+            self._check(layout.FULL)
             return False
-        if self.count[k.TOO_COMPLEX]:
-            self._check(k.COMPLEX)
+        if self.count[layout.TOO_COMPLEX]:
+            self._check(layout.COMPLEX)
         return True
 
     def _untangle(self, shape: int) -> None:
         """From now on compute and store the masks of a shape by its stacks."""
-        self.count[k.TOO_COMPLEX] = 0
+        self.count[layout.TOO_COMPLEX] = 0
         while True:
             root = k.root_node(self.pool, self.table, self.count, self.work, shape)
             if self._settled():
                 break
-        self.pool[root + 1] = k.BY_STACKS
+        self.pool[root + 1] = layout.BY_STACKS
 
     def tidy(self) -> None:
         """Compact the arena when it has outgrown its budget; positions outside histories become void."""
@@ -214,14 +217,14 @@ class Engine:
 
     def _used(self) -> int:
         """Words of the arena and of the transitions that are in use."""
-        used: int = self._counts[k.USED] + self._counts[k.ROWS] * self.stride
+        used: int = self._counts[layout.USED] + self._counts[layout.ROWS] * self.stride
         return used
 
     def recover(self) -> None:
         """Clear what a kernel reported; make room when that was it."""
-        if self.count[k.OVERFLOW]:
+        if self.count[layout.OVERFLOW]:
             self._grow()
-        self.count[k.TOO_COMPLEX] = 0
+        self.count[layout.TOO_COMPLEX] = 0
 
     def compact(self) -> None:
         """Copy what live sequences need into a fresh arena and renumber their positions."""
@@ -237,9 +240,9 @@ class Engine:
                 new_roots = roots.copy()
                 arrays = (self.pool, self.table, self.count)
                 k.compact(self.auto, old_pool.copy(), old_count, *arrays, new_roots, moved)
-                if not self.count[k.OVERFLOW]:
+                if not self.count[layout.OVERFLOW]:
                     break
-                self.count[k.OVERFLOW] = 0
+                self.count[layout.OVERFLOW] = 0
                 self._new_arena(2 * self.pool.size)
                 moved[:] = -1
             half = len(everything)
@@ -260,7 +263,7 @@ class Engine:
         """Position after some bytes, or ``-1 - i`` when byte ``i`` (counted from ``start``) is refused."""
         begin = start
         with self.lock:
-            self.count[k.WORK] = 0
+            self.count[layout.WORK] = 0
             while True:
                 first, second = k.advance(
                     self.auto,
@@ -277,7 +280,7 @@ class Engine:
                 )
                 if first >= 0:
                     return int(first) << 32 | int(second)
-                if first == k.REFUSED:
+                if first == layout.REFUSED:
                     return -1 - (int(second) - begin)
                 self._check(int(first))
 
@@ -293,12 +296,12 @@ class Engine:
         with self.lock:
             spelled = self._advance_spelled(position, token_id)
             while True:
-                self.count[k.WORK] = 0
+                self.count[layout.WORK] = 0
                 arrays = (self.auto, self.pool, self.table, self.count, self.work)
                 shape, bases = k.advance_symbol(
                     *arrays, symbol, position >> 32, position & 0xFFFFFFFF
                 )
-                if shape == k.REFUSED:
+                if shape == layout.REFUSED:
                     return spelled
                 if shape >= 0 and spelled >= 0:
                     named = int(shape), int(bases)
@@ -315,7 +318,7 @@ class Engine:
         with self.lock:
             while True:
                 following: int = k.accept_at(self.address, position, token_id)
-                if following >= k.REFUSED:
+                if following >= layout.REFUSED:
                     return following
                 self._check(following)
 
@@ -323,7 +326,7 @@ class Engine:
         """The bytes that may come next, whatever tokens spell them."""
         live = np.zeros(self.packed.n_symbols, dtype=np.uint8)
         with self.lock:
-            self.count[k.WORK] = 0
+            self.count[layout.WORK] = 0
             while True:
                 live[:] = 0
                 code = k.live_symbols(
@@ -339,7 +342,7 @@ class Engine:
                 )
                 if code == 0:
                     return frozenset(np.flatnonzero(live[:256]).tolist())
-                if code == k.TANGLED:
+                if code == layout.TANGLED:
                     self._untangle(position >> 32)
                 else:
                     self._check(int(code))
@@ -347,7 +350,7 @@ class Engine:
     def accepts(self, position: int) -> bool:
         """Whether the text so far is complete."""
         with self.lock:
-            self.count[k.WORK] = 0
+            self.count[layout.WORK] = 0
             while True:
                 yes = k.accepts(
                     self.auto,
@@ -399,7 +402,7 @@ class Engine:
 
     def _compute(self, position: int) -> NDArray[np.uint32]:
         """Compute and store the mask of a situation that has none yet."""
-        self.count[k.MISSES] += 1
+        self.count[layout.MISSES] += 1
         shape = position >> 32
         while True:
             run = self._prepare(position)
@@ -412,7 +415,7 @@ class Engine:
                 if code == 0:
                     return self.words
                 run = code
-            if run == k.TANGLED:
+            if run == layout.TANGLED:
                 self._untangle(shape)
             else:
                 self._check(run)
@@ -420,7 +423,7 @@ class Engine:
     def _prepare(self, position: int) -> int:
         if _JIT:
             return int(k.prepare_at(self.address, position))
-        self.count[k.WORK] = self.count[k.N_ASKED] = 0
+        self.count[layout.WORK] = self.count[layout.N_ASKED] = 0
         arrays = (self.auto, self.pool, self.table, self.count, self.trans, self.work)
         more = (self.found, self.loops, self.around_loops)
         return int(k.prepare(*arrays, *more, position >> 32, position & 0xFFFFFFFF))
@@ -469,7 +472,7 @@ class Engine:
 
     def _grow_rows(self) -> None:
         """Make room for one more mask; forget all when they have used up their budget."""
-        n = int(self.count[k.N_MASKS])
+        n = int(self.count[layout.N_MASKS])
         if int(self.rows_at[n]) + self.n_words > self.rows.size:
             if 8 * self.rows.size > self.budgets.row_bytes:
                 k.forget_rows(self.pool, self.count)
@@ -510,7 +513,7 @@ class Engine:
                 while todo and len(out) < limit:
                     stacks, path = todo.pop()
                     for element in reversed(self._contents(stacks)):
-                        if int(self.pool[element]) & 31 == k.BOTTOM:
+                        if int(self.pool[element]) & 31 == layout.BOTTOM:
                             out.append((state, _unlink(path)))
                             if len(out) >= limit:
                                 break
@@ -521,11 +524,11 @@ class Engine:
 
     def counts(self, target: int) -> bool:
         """Whether frames of a call site count (others watch)."""
-        return int(self.auto[int(self.auto[k.SITE_LOOP]) + target - k.SITE_BASE]) >= 0
+        return int(self.auto[int(self.auto[layout.SITE_LOOP]) + target - layout.SITE_BASE]) >= 0
 
     def site_return(self, target: int) -> int:
         """Return state of a counted call site, as frames name it."""
-        return int(self.auto[int(self.auto[k.SITE_RETURN]) + target - k.SITE_BASE])
+        return int(self.auto[int(self.auto[layout.SITE_RETURN]) + target - layout.SITE_BASE])
 
     def distance(self, position: int) -> int:
         """Least bytes to complete."""
@@ -550,7 +553,7 @@ class Engine:
             best = 2**60
             missing = []
             for element in self._contents(top):
-                if int(self.pool[element]) & 31 == k.BOTTOM:
+                if int(self.pool[element]) & 31 == layout.BOTTOM:
                     best = 0
                     continue
                 target, value, parents = self._contents(element)
@@ -569,12 +572,12 @@ class Engine:
         """Least bytes from the end of a frame's current part to the end of its caller's."""
         automaton = self.automaton
         distance, entry_distance = automaton.distances()
-        if target < k.SITE_BASE:
+        if target < layout.SITE_BASE:
             return int(distance[target])
-        loop = int(self.auto[int(self.auto[k.SITE_LOOP]) + target - k.SITE_BASE])
+        loop = int(self.auto[int(self.auto[layout.SITE_LOOP]) + target - layout.SITE_BASE])
         if loop < 0:
             # a text that may not come must go on by one byte at least
-            return int(k.excluded(self.auto, self.pool, value)) + int(
+            return int(records.excluded(self.auto, self.pool, value)) + int(
                 distance[self.site_return(target)]
             )
         left = max(0, int(automaton.loop_min[loop]) - value - 1)
@@ -585,16 +588,16 @@ class Engine:
         """Counters since the engine was made, and sizes now."""
         count = self.count
         return {
-            "mask_hits": int(count[k.HITS]),
-            "mask_misses": int(count[k.MISSES]),
-            "masks": int(count[k.N_MASKS]),
-            "trie_nodes": int(count[k.WALKED]),
-            "steps": int(count[k.STEPS]),
-            "configurations": int(count[k.ROWS]),
-            "shapes": int(count[k.N_SHAPES]),
-            "stack_sets": int(count[k.N_SETS]),
-            "stack_nodes": int(count[k.N_FRAMES]),
-            "arena_bytes": 4 * self._used() + 4 * int(self.rows_at[int(count[k.N_MASKS])]),
+            "mask_hits": int(count[layout.HITS]),
+            "mask_misses": int(count[layout.MISSES]),
+            "masks": int(count[layout.N_MASKS]),
+            "trie_nodes": int(count[layout.WALKED]),
+            "steps": int(count[layout.STEPS]),
+            "configurations": int(count[layout.ROWS]),
+            "shapes": int(count[layout.N_SHAPES]),
+            "stack_sets": int(count[layout.N_SETS]),
+            "stack_nodes": int(count[layout.N_FRAMES]),
+            "arena_bytes": 4 * self._used() + 4 * int(self.rows_at[int(count[layout.N_MASKS])]),
             "evictions": self.epoch,
         }
 

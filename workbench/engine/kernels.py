@@ -16,7 +16,10 @@ SHAPE     (state, hole number)...         notes: its plain row; its root NODE
 BASES     SET...                          the stacks of a shape's holes
 CONFIG    SHAPE, BASES                    notes: its row; whether it accepts
 SUBST     row, HOLE, LABELS               first note: the row with the hole's frames written in
-WATCH     node of a tree of texts, phase, number so far       where a text that is read stands in the tree
+WATCH     node, phase, number so far, SEEN, TEXT   a text that is read: where it stands in the trees
+RECORD    count, SEEN, tracked, bits...   a scope's side state: members that came, texts that came
+SEEN      whether a text ends here, (byte, SEEN)...   a tree of texts that came, over their bytes
+TEXT      TEXT or 0, byte                 the bytes of a text so far
 NODE      above (NODE or SHAPE), LABELS   mask tree; notes: HOLE asked about; row of the mask
 
 A sequence is ``(SHAPE, BASES)`` with concrete stacks. A *row* is a configuration over holes, with its
@@ -29,408 +32,177 @@ themselves, and the mask is stored under them (BY_STACKS).
 
 Counts are abstracted to zones in rows (``zone_of``), exact in sequences. All kernels run as plain Python
 with NUMBA_DISABLE_JIT=1. They never allocate: when the arena is full they set ``count[OVERFLOW]``, the
-caller grows it and calls again. All of them live in this one file because Numba's cache does not
-notice changed callees elsewhere.
+caller grows it and calls again. What numbers mean is in ``layout.py``, terms are made in ``terms.py``,
+what frames hold beside a return is in ``records.py``.
 """
 
 from __future__ import annotations
 
-from hashlib import sha256
-from itertools import count as count_from
-from pathlib import Path
 from typing import Any
 
-from llvmlite import binding as llvm, ir
-from numba import boolean, config, int32, int64, njit, types, uint8, uint16, uint32
-from numba.core.bytecode import FunctionIdentity
+from llvmlite import ir
+from numba import int32, int64, types, uint8, uint16, uint32
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
-_INT32, _INT64, _UINT32 = int32[::1], int64[::1], uint32[::1]
-_TYPES: dict[str, Any] = {
-    "auto": _INT32,
-    "pool": _INT32,
-    "table": _INT32,
-    "trans": _INT32,
-    "work": _INT32,
-    "buffer": _INT32,
-    "new_pool": _INT32,
-    "new_table": _INT32,
-    "skips": _INT32,
-    "tokens": _INT32,
-    "moved": _INT32,
-    "lengths": _INT32,
-    "exits": _INT32,
-    "exits_at": _INT32,
-    "odd": _INT32,
-    "inner": _INT32,
-    "inner_at": _INT32,
-    "leaves": _INT32,
-    "leaves_at": _INT32,
-    "duplicates": _INT32,
-    "symbol_ids": _INT32,
-    "symbol_at": _INT32,
-    "row_table": _INT32,
-    "row_hash": _INT64,
-    "eos": _INT64,
-    "positions": _INT64,
-    "missed": _INT64,
-    "token_ids": _INT64,
-    "slice_rows": _UINT32,
-    "found": _INT64,
-    "offsets": _INT64,
-    "count": _INT64,
-    "new_count": _INT64,
-    "rows_at": _INT64,
-    "roots": _INT64,
-    "states": _INT64,
-    "rows": _UINT32,
-    "out": _UINT32,
-    "words": _UINT32,
-    "loops": _UINT32,
-    "around_loops": _UINT32,
-    "slice_loops": _UINT32,
-    "bytes_": uint8[::1],
-    "data": uint8[::1],
-    "live": uint8[::1],
-    "blob": uint8[::1],
-    "depths": uint16[::1],
-    "exact": boolean,
-    "utf8": boolean,
-}
-
-
-_SOURCE = Path(__file__).read_text(encoding="utf-8")
-_DIGEST = sha256(_SOURCE.encode()).hexdigest()[:12]
-_bar: Any = None
-_CACHED = [True]
-
-#: what Python calls
-_CALLED = frozenset(
-    """accept_at accept_many_at accepts advance advance_symbol both compact excluded finish_at forget_rows
-    intern keep_at live_symbols lookup_at lookup_many_at lookup_to prepare_at rehash rehash_rows root_node
-    rows_by_length run_length slice_trie store term1 term2""".split()
+from workbench.engine.jit import COMPILED, finished, jit
+from workbench.engine.layout import (
+    ASK,
+    BASES,
+    BOTTOM,
+    BY_STACKS,
+    CALL_ENTRY,
+    CALL_ORDER,
+    CALL_RETURN,
+    CALL_START,
+    CONFIG,
+    DEAD,
+    EDGE_HI,
+    EDGE_LO,
+    EDGE_START,
+    EDGE_TARGET,
+    EMPTY_GUARD,
+    EMPTY_START,
+    EMPTY_TARGET,
+    ENDLESS,
+    ENTRY_FIRST,
+    ENTRY_STATE,
+    EXPANDED,
+    FAR_BELOW,
+    FAR_INSIDE,
+    FINAL,
+    FIRST_WORDS,
+    FRAME,
+    FULL,
+    HAS_WATCH,
+    HITS,
+    HOLE,
+    JUMP,
+    LABELS,
+    LOOP_ENTRY,
+    LOOP_MAX,
+    LOOP_MIN,
+    MAX_ASKED,
+    MISS,
+    MOST_CHARACTERS,
+    MOST_QUESTIONS,
+    N_ASKED,
+    N_MASKS,
+    N_SYMBOLS,
+    NEED,
+    NODE,
+    OVERFLOW,
+    R_MARK,
+    R_SET,
+    R_STATE,
+    RANKED,
+    RECORD,
+    REFUSED,
+    REVEAL,
+    ROOM,
+    ROWS,
+    SCOPE_SITE,
+    SEEN,
+    SET,
+    SHAPE,
+    SITE_BASE,
+    SITE_LOOP,
+    SITE_RETURN,
+    STEPS,
+    STRIDE,
+    SUBST,
+    TEXT,
+    TOO_COMPLEX,
+    TRACK,
+    UNKEPT,
+    UNKNOWN,
+    USED,
+    W_ASKED,
+    W_BEGIN,
+    W_BUFFER,
+    W_CHAIN,
+    W_CUT,
+    W_DEPTH,
+    W_FOLLOW,
+    W_HEAD,
+    W_LINK,
+    W_LINKS,
+    W_MARK,
+    W_OTHER,
+    W_PATH,
+    W_QUEUED,
+    W_SET,
+    W_STACK,
+    W_STATE,
+    W_TREE,
+    W_TREE_SIZE,
+    WALKED,
+    WATCH,
+    WATCH_FRESH,
+    WATCHED,
+    WORK,
+    WORK_LIMIT,
 )
-#: what may be copied into its callers
-_SMALL = frozenset(
-    """add_result add_thread begin_closure end_closure excluded failure fill find2 frame_label in_run intern
-    mix next_thread term1 term2 term3 tree_child zone_of""".split()
+from workbench.engine.records import (
+    changed,
+    cut_watched,
+    excluded,
+    guarded,
+    keeps_text,
+    new_record,
+    record_zone,
+    recorded,
+    watched,
+    watching,
+    zone_of,
+)
+from workbench.engine.terms import (
+    failure,
+    find2,
+    intern,
+    term1,
+    term2,
+    term3,
+    term5,
+    union,
 )
 
-#: whether the kernels are compiled, not run as plain Python
-COMPILED: bool = not config.DISABLE_JIT
-
-
-def jit(function: Any) -> Any:
-    """Compile for one signature, by the arguments' names; what is not named above is an int64.
-
-    One signature a function: left to itself, Numba would compile each for every mix of int32 and
-    int64 arguments that occurs. Compiled code is kept on disk under the hash of this file, so it is
-    never stale; compiling it (once a machine, half a minute) shows its progress.
-    """
-    global _bar
-    code = function.__code__
-    names = code.co_varnames[: code.co_argcount]
-    signature = tuple(_TYPES.get(name, int64) for name in names)
-    if COMPILED:
-        function.__qualname__ = f"{function.__qualname__}-{_DIGEST}"
-    inner = function.__name__ not in _CALLED
-    # no kernel allocates, so none needs reference counts: they cost more than most kernels' work
-    # names of the code must not depend on what else this process has compiled (see _keep_apart)
-    numbers = getattr(FunctionIdentity, "_unique_ids", None)
-    if numbers is not None:
-        FunctionIdentity._unique_ids = count_from(1_000_000 + 1000 * code.co_firstlineno)
-    options = dict(nogil=True, _nrt=False, no_cpython_wrapper=inner, no_cfunc_wrapper=True)
-    try:
-        compiled = njit(signature, cache=_CACHED[0], **options)(function)
-    except RuntimeError as error:
-        if "no locator" not in str(error):
-            raise
-        # neither beside this file nor in the user's folder anything can be written
-        _CACHED[0] = False
-        compiled = njit(signature, **options)(function)
-    if numbers is not None:
-        FunctionIdentity._unique_ids = numbers
-        if COMPILED and function.__name__ not in _SMALL:
-            _keep_apart(compiled)
-    if COMPILED and (compiled.stats.cache_misses or not _CACHED[0]):
-        if _bar is None:
-            from tqdm.auto import tqdm
-
-            total = _SOURCE.count("@jit\n")
-            _bar = tqdm(total=total, desc="compiling kernels, once per machine", unit="kernel")
-        _bar.update()
-    return compiled
-
-
-def _keep_apart(compiled: Any) -> None:
-    """Let callers call a kernel instead of compiling all that it is made of once more.
-
-    Numba optimises and emits each kernel together with everything that it calls, at every level: copies of
-    copies, which made compilation several times as long. Here a caller gets to see a declaration only; the
-    code is found by its name, for it is loaded already, from the cache or compiled, under the same name in
-    every process. Numba has no option for this; where its insides are not as expected, all is right and
-    only slower to compile.
-    """
-    for result in compiled.overloads.values():
-        library, name = result.library, result.fndesc.llvm_func_name
-        module = getattr(library, "_final_module", None)
-        if module is None or not hasattr(library, "_shared_module"):
-            continue
-        try:
-            kernel = module.get_function(name)
-        except (NameError, AttributeError):  # it was read from the cache
-            continue
-        result_type = str(kernel.global_value_type).split("(")[0]
-        arguments = ", ".join(str(argument.type) for argument in kernel.arguments)
-        text = f'target triple = "{module.triple}"\n'
-        text += f'target datalayout = "{module.data_layout}"\n'
-        text += f'declare {result_type} @"{name}"({arguments})\n'
-        declaration = llvm.parse_assembly(text)
-        library._shared_module = declaration
-
-
-BOTTOM, FRAME, HOLE, SET, LABELS, REVEAL = 1, 2, 3, 4, 5, 6
-SHAPE, BASES, CONFIG, SUBST, NODE, WATCH = 7, 8, 9, 10, 11, 12
-
-DEAD, UNKNOWN, ASK = -1, -2, -16
-REFUSED, FULL, COMPLEX, MISS, TANGLED, ROOM = -1, -2, -3, -4, -5, -6
-#: in place of the hole that a mask tree asks about: this shape's masks are stored by their stacks
-BY_STACKS = -3
-
-FAR_BELOW, FAR_INSIDE = -2, -1
-
-# slots of ``count`` (int64)
-USED, TERMS, ROWS, OVERFLOW, TOO_COMPLEX, WORK, WORK_LIMIT = 0, 1, 2, 3, 4, 5, 6
-N_ASKED, WALKED, STEPS, HITS, MISSES, N_SHAPES, N_SETS, N_FRAMES = 7, 8, 9, 10, 11, 12, 13, 14
-#: NEED: 1 + the entry whose states are to be built before the kernel can go on (OVERFLOW is set with it)
-N_MASKS, NEED, EXPANDED = 15, 16, 17
-COUNT_SLOTS = 24
-
-# header slots of ``auto`` (int32): sizes, then offsets of arrays. Symbols are the bytes, then what stands
-# for whole tokens; RANKED says whether CALL_ORDER holds.
-N_STATES, N_SYMBOLS, STRIDE, FIRST_WORDS, RANKED = 0, 1, 2, 3, 4
-FINAL, EDGE_START, EDGE_LO, EDGE_HI, EDGE_TARGET, EMPTY_START, EMPTY_TARGET = 5, 6, 7, 8, 9, 10, 11
-CALL_START, CALL_ENTRY, CALL_RETURN, ENTRY_STATE, ENTRY_FIRST, CALL_ORDER = 12, 13, 14, 15, 16, 17
-SITE_LOOP, SITE_RETURN, LOOP_ENTRY, LOOP_MIN, LOOP_MAX, LOOP_ZONE = 18, 19, 20, 21, 22, 23
-#: whether a state's bytes are watched by the frame above which it runs; the trees of texts that may not
-#: come: root of each watch, and per node its children (start, byte, node) and whether a text ends there
-WATCHED, WATCH_ROOT, TREE_START, TREE_BYTE, TREE_NODE, TREE_END, HAS_WATCH = (
-    24,
-    25,
-    26,
-    27,
-    28,
-    29,
-    30,
-)
-AUTO_SLOTS = 32
-#: a frame's return from here on is the number of a counted call site
-SITE_BASE = 1 << 28
-#: in place of a call's return state: go on as the callee, no frame
-JUMP = -1
-
-# header slots of ``work`` (int32): offsets of scratch arrays
-W_STATE, W_SET, W_MARK, W_STACK, W_QUEUED, R_STATE, R_SET, R_MARK = 0, 1, 2, 3, 4, 5, 6, 7
-W_ASKED, W_DEPTH, W_BUFFER, W_BUFFER_SIZE, W_PATH = 8, 9, 10, 11, 12
-W_TREE, W_TREE_SIZE, W_CHAIN, W_FOLLOW = 13, 14, 15, 16
-#: segments of the alphabet: of each symbol, first link and first symbol of each; links of a segment's
-#: edges: (next link or -1, target, stacks); how many fit
-W_CUT, W_HEAD, W_BEGIN, W_LINK, W_LINKS = 17, 18, 19, 20, 21
-#: rows by depth of a second walk beside the first
-W_OTHER = 22
-WORK_SLOTS = 24
-MAX_ASKED = 512
-#: a walk that asks more is done on the stacks themselves
-MOST_QUESTIONS = 48
-ENDLESS = 1 << 20
-#: characters of a run that are told apart
-MOST_CHARACTERS = 511
-
 
 @jit
-def failure(count):
-    """Why the last kernel stopped: FULL, TANGLED, COMPLEX, or 0 when it did not."""
-    if count[OVERFLOW] != 0:
-        return FULL
-    if count[TOO_COMPLEX] == 2:
-        return TANGLED
-    if count[TOO_COMPLEX] != 0:
-        return COMPLEX
-    return 0
-
-
-@jit
-def mix(h, value):
-    """Take one more value into a hash of a term."""
-    h = ((h ^ (value & 0xFFFFFFFF)) * 0x2545F491) & 0x7FFFFFFFFFFFFFFF
-    return (h ^ (h >> 29)) & 0xFFFFFFFF
-
-
-@jit
-def intern(pool, table, count, kind, buffer, at, n):
-    """Id of the term with these contents; 0 (the null term) when the arena is full."""
-    h = int(kind) * 0x1F123BB5
-    for i in range(at, at + n):
-        h = mix(h, int(buffer[i]))
-    mask = table.size - 1
-    slot = (h ^ (h >> 15)) & mask
-    head = kind + 32 * n
-    while True:
-        term = int(table[slot])
-        if term == 0:
-            break
-        if pool[term] == head:
-            same = True
-            for i in range(n):
-                if pool[term + 3 + i] != buffer[at + i]:
-                    same = False
-                    break
-            if same:
-                return term
-        slot = (slot + 1) & mask
-    used = int(count[USED])
-    if used + n + 3 > pool.size or 2 * (count[TERMS] + 1) > table.size:
-        count[OVERFLOW] = 1
-        return 0
-    pool[used] = head
-    pool[used + 1] = -1
-    pool[used + 2] = -1
-    for i in range(n):
-        pool[used + 3 + i] = buffer[at + i]
-    table[slot] = used
-    count[USED] = used + n + 3
-    count[TERMS] += 1
-    if kind == SHAPE:
-        count[N_SHAPES] += 1
-    elif kind == SET:
-        count[N_SETS] += 1
-    elif kind == FRAME:
-        count[N_FRAMES] += 1
-    return used
-
-
-@jit
-def find2(pool, table, kind, a, b):
-    """Id of an existing term with two contents, or -1; changes nothing."""
-    h = mix(mix(kind * 0x1F123BB5, int(a)), int(b))
-    mask = table.size - 1
-    slot = (h ^ (h >> 15)) & mask
-    head = kind + 64
-    while True:
-        term = int(table[slot])
-        if term == 0:
-            return -1
-        if pool[term] == head and pool[term + 3] == a and pool[term + 4] == b:
-            return term
-        slot = (slot + 1) & mask
-
-
-@jit
-def rehash(pool, table, count):
-    """Fill an empty table with all terms of the pool."""
-    mask = table.size - 1
-    term = 3
-    used = int(count[USED])
-    while term < used:
-        head = int(pool[term])
-        kind = head & 31
-        n = head >> 5
-        h = kind * 0x1F123BB5
-        for i in range(term + 3, term + 3 + n):
-            h = mix(h, int(pool[i]))
-        slot = (h ^ (h >> 15)) & mask
-        while table[slot] != 0:
-            slot = (slot + 1) & mask
-        table[slot] = term
-        term += n + 3
-
-
-@jit
-def term1(pool, table, count, work, kind, a):
-    """Intern a term with one content."""
-    buffer = work[W_BUFFER]
-    work[buffer] = a
-    return intern(pool, table, count, kind, work, buffer, 1)
-
-
-@jit
-def term2(pool, table, count, work, kind, a, b):
-    """Intern a term with two contents."""
-    buffer = work[W_BUFFER]
-    work[buffer] = a
-    work[buffer + 1] = b
-    return intern(pool, table, count, kind, work, buffer, 2)
-
-
-@jit
-def term3(pool, table, count, work, kind, a, b, c):
-    """Intern a term with three contents."""
-    buffer = work[W_BUFFER]
-    work[buffer] = a
-    work[buffer + 1] = b
-    work[buffer + 2] = c
-    return intern(pool, table, count, kind, work, buffer, 3)
-
-
-@jit
-def union(pool, table, count, work, a, b):
-    """The SET with the elements of both."""
-    if a == b:
-        return a
-    na = int(pool[a]) >> 5
-    nb = int(pool[b]) >> 5
-    if na + nb > work[W_BUFFER_SIZE]:
-        count[TOO_COMPLEX] = 1
-        return a
-    count[WORK] += na + nb
-    buffer = work[W_BUFFER]
-    i = j = n = 0
-    while i < na or j < nb:
-        if j >= nb or (i < na and pool[a + 3 + i] <= pool[b + 3 + j]):
-            value = pool[a + 3 + i]
-            if j < nb and pool[b + 3 + j] == value:
-                j += 1
-            i += 1
-        else:
-            value = pool[b + 3 + j]
-            j += 1
-        work[buffer + n] = value
-        n += 1
-    if n == na:
-        return a
-    if n == nb:
-        return b
-    return intern(pool, table, count, SET, work, buffer, n)
-
-
-@jit
-def zone_of(auto, site, value):
-    """Zone of a count: exact within one token's reach of a bound, else far below or far inside."""
-    if value < 0:
-        return value
-    loop = auto[auto[SITE_LOOP] + site]
-    if loop < 0:
-        return value
-    least = auto[auto[LOOP_MIN] + loop]
-    most = auto[auto[LOOP_MAX] + loop]
-    reach = auto[auto[LOOP_ZONE] + loop]
-    if value < least:
-        if least - value > reach:
-            return FAR_BELOW
-        return value
-    if most < 0 or most - value > reach:
-        return FAR_INSIDE
-    return value
-
-
-@jit
-def frame_label(auto, pool, frame):
+def frame_label(auto, pool, table, count, work, frame):
     """The zone under which a question sees a frame."""
-    target = pool[frame + 3]
-    if target >= SITE_BASE:
-        return zone_of(auto, target - SITE_BASE, pool[frame + 4])
-    return 0
+    target = int(pool[frame + 3])
+    if target < SITE_BASE:
+        return 0
+    value = int(pool[frame + 4])
+    loop = int(auto[auto[SITE_LOOP] + target - SITE_BASE])
+    if loop >= 0:
+        return int(zone_of(auto, target - SITE_BASE, value))
+    if loop <= SCOPE_SITE:
+        zone = int(record_zone(auto, pool, value, SCOPE_SITE - loop))
+        if zone == pool[value + 3] and pool[value + 5] == 0:
+            return value
+        return int(changed(pool, table, count, work, value, zone, int(pool[value + 4]), 0, -1))
+    if value < 0 or pool[value + 7] == UNKEPT:
+        return value
+    node = int(pool[value + 3])
+    seen = int(pool[value + 6])
+    if node < 0 and seen < 0:
+        return FAR_INSIDE
+    return int(
+        term5(
+            pool,
+            table,
+            count,
+            work,
+            WATCH,
+            node,
+            int(pool[value + 4]),
+            int(pool[value + 5]),
+            seen,
+            UNKEPT,
+        )
+    )
 
 
 @jit
@@ -450,7 +222,7 @@ def reveal(auto, pool, table, count, work, stacks):
             bottom = 1
             continue
         target = int(pool[element + 3])
-        zone = int(frame_label(auto, pool, element))
+        zone = int(frame_label(auto, pool, table, count, work, element))
         parents = int(pool[element + 5])
         k = 0
         while k < found and not (work[base + 3 * k] == target and work[base + 3 * k + 1] == zone):
@@ -564,163 +336,6 @@ def flush_rounds(pool, table, count, work, n, state, rounds):
 
 
 @jit
-def excluded(auto, pool, value):
-    """Whether a watched text, ended here, would be one that may not come."""
-    if value < 0 or pool[value + 4] != 0:
-        return False
-    return auto[auto[TREE_END] + pool[value + 3]] != 0
-
-
-@jit
-def tree_child(auto, node, byte):
-    """Child of a node of a tree of texts, or -1."""
-    for i in range(auto[auto[TREE_START] + node], auto[auto[TREE_START] + node + 1]):
-        if auto[auto[TREE_BYTE] + i] == byte:
-            return int(auto[auto[TREE_NODE] + i])
-    return -1
-
-
-@jit
-def tree_character(auto, node, code):
-    """Node below ``node`` for a code point, spelled in UTF-8, or -1."""
-    if code < 0x80:
-        return tree_child(auto, node, code)
-    if code < 0x800:
-        node = tree_child(auto, node, 0xC0 | (code >> 6))
-    elif code < 0x10000:
-        node = tree_child(auto, node, 0xE0 | (code >> 12))
-        if node >= 0:
-            node = tree_child(auto, node, 0x80 | ((code >> 6) & 63))
-    else:
-        node = tree_child(auto, node, 0xF0 | (code >> 18))
-        if node >= 0:
-            node = tree_child(auto, node, 0x80 | ((code >> 12) & 63))
-        if node >= 0:
-            node = tree_child(auto, node, 0x80 | ((code >> 6) & 63))
-    if node >= 0:
-        node = tree_child(auto, node, 0x80 | (code & 63))
-    return node
-
-
-@jit
-def may_spell(auto, node, number, missing):
-    """Whether a child of a node may be what hexadecimal digits spell, ``missing`` bits before their end."""
-    for i in range(auto[auto[TREE_START] + node], auto[auto[TREE_START] + node + 1]):
-        byte = int(auto[auto[TREE_BYTE] + i])
-        if byte >= 0x80 or byte >> missing == number:
-            return True
-    return False
-
-
-@jit
-def watch(auto, pool, table, count, work, value, byte):
-    """Where a watched text stands after one more byte of its JSON spelling; FAR_INSIDE: off the tree.
-
-    Phases: 0 between characters (or within one, in UTF-8), 1 after a backslash, 2 to 5 before the digits
-    of ``\\u``, 6 after a high surrogate, 7 after its backslash, 8 to 11 before the digits of the low one.
-    The automaton sees to it that the spelling is well-formed.
-    """
-    node = int(pool[value + 3])
-    phase = int(pool[value + 4])
-    number = int(pool[value + 5])
-    if phase == 0:
-        if byte == 0x5C:
-            return term3(pool, table, count, work, WATCH, node, 1, 0)
-        node = tree_child(auto, node, byte)
-    elif phase == 1:
-        if byte == 0x75:
-            return term3(pool, table, count, work, WATCH, node, 2, 0)
-        code = byte
-        if byte == 0x62:
-            code = 8
-        elif byte == 0x66:
-            code = 12
-        elif byte == 0x6E:
-            code = 10
-        elif byte == 0x72:
-            code = 13
-        elif byte == 0x74:
-            code = 9
-        node = tree_child(auto, node, code)
-    elif phase == 6:
-        return term3(pool, table, count, work, WATCH, node, 7, number)
-    elif phase == 7:
-        return term3(pool, table, count, work, WATCH, node, 8, number << 16)
-    else:
-        digit = byte - 0x30 if byte < 0x40 else (byte & 31) + 9
-        if phase < 8:
-            number = number * 16 + digit
-        else:
-            number = (number >> 16 << 16) | (((number & 0xFFFF) * 16 + digit) & 0xFFFF)
-        if phase < 5 and not may_spell(auto, node, number, 4 * (5 - phase)):
-            return FAR_INSIDE
-        if phase != 5 and phase != 11:
-            return term3(pool, table, count, work, WATCH, node, phase + 1, number)
-        if phase == 11:
-            number = 0x10000 + (number >> 16 << 10) + ((number & 0xFFFF) - 0xDC00)
-        elif 0xD800 <= number < 0xDC00:
-            return term3(pool, table, count, work, WATCH, node, 6, number - 0xD800)
-        node = tree_character(auto, node, number)
-    if node < 0:
-        return FAR_INSIDE
-    return term3(pool, table, count, work, WATCH, node, 0, 0)
-
-
-@jit
-def watched(auto, pool, table, count, work, stacks, byte):
-    """A SET of watching frames after one more byte."""
-    n = int(pool[stacks]) >> 5
-    moves = False
-    for i in range(n):
-        if pool[pool[stacks + 3 + i] + 4] >= 0:
-            moves = True
-    if not moves:
-        return stacks
-    result = -1
-    for i in range(n):
-        frame = int(pool[stacks + 3 + i])
-        value = int(pool[frame + 4])
-        if value >= 0:
-            value = int(watch(auto, pool, table, count, work, value, byte))
-        frame = term3(
-            pool, table, count, work, FRAME, int(pool[frame + 3]), value, int(pool[frame + 5])
-        )
-        one = int(term1(pool, table, count, work, SET, frame))
-        result = one if result < 0 else int(union(pool, table, count, work, result, one))
-    return result
-
-
-@jit
-def cut_watched(auto, pool, work, stacks):
-    """Mark the symbols that a watched SET tells apart from their neighbours (W_CUT)."""
-    cut = int(work[W_CUT])
-    for i in range(int(pool[stacks]) >> 5):
-        value = int(pool[pool[stacks + 3 + i] + 4])
-        if value < 0:
-            continue
-        phase = int(pool[value + 4])
-        if phase == 1:
-            for byte in (0x22, 0x2F, 0x5C, 0x62, 0x66, 0x6E, 0x72, 0x74, 0x75):
-                work[cut + byte] = 1
-                work[cut + byte + 1] = 1
-        elif phase != 0 and phase != 6 and phase != 7:
-            for digit in range(11):
-                work[cut + 0x30 + digit] = 1
-            for digit in range(7):
-                work[cut + 0x41 + digit] = 1
-                work[cut + 0x61 + digit] = 1
-        if phase != 0:
-            continue
-        work[cut + 0x5C] = 1
-        work[cut + 0x5D] = 1
-        node = int(pool[value + 3])
-        for c in range(auto[auto[TREE_START] + node], auto[auto[TREE_START] + node + 1]):
-            byte = int(auto[auto[TREE_BYTE] + c])
-            work[cut + byte] = 1
-            work[cut + byte + 1] = 1
-
-
-@jit
 def pop_all(auto, pool, table, count, work, n, stacks, exact):
     """Add the threads that go on behind a completed frame, for each frame on top of ``stacks``.
 
@@ -748,9 +363,19 @@ def pop_all(auto, pool, table, count, work, n, stacks, exact):
         site = target - SITE_BASE
         loop = int(auto[auto[SITE_LOOP] + site])
         if loop < 0:
-            if not excluded(auto, pool, value):
-                back = int(auto[auto[SITE_RETURN] + site])
-                n = add_thread(pool, table, count, work, n, back, parents)
+            if loop > SCOPE_SITE:
+                if excluded(auto, pool, value):
+                    continue
+                if auto[auto[WATCH_FRESH] - 1 - loop] != 0:
+                    parents = int(recorded(auto, pool, table, count, work, parents, value))
+                    if parents <= ASK:
+                        return n, parents, bottom
+                    if parents < 0:
+                        continue
+                    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                        return n, 0, bottom
+            back = int(auto[auto[SITE_RETURN] + site])
+            n = add_thread(pool, table, count, work, n, back, parents)
             continue
         least = int(auto[auto[LOOP_MIN] + loop])
         most = int(auto[auto[LOOP_MAX] + loop])
@@ -782,7 +407,7 @@ def pop_all(auto, pool, table, count, work, n, stacks, exact):
 
 
 @jit
-def push_calls(auto, pool, table, count, work, n, k, cls):
+def push_calls(auto, pool, table, count, work, n, k, cls, exact):
     """Add the threads inside the calls of thread ``k`` that may begin with a symbol (-1: with any)."""
     state = int(work[work[W_STATE] + k])
     stacks = int(work[work[W_SET] + k])
@@ -801,19 +426,30 @@ def push_calls(auto, pool, table, count, work, n, k, cls):
         pushed = stacks
         if back != JUMP:
             value = 0
-            if back >= SITE_BASE and auto[auto[SITE_LOOP] + back - SITE_BASE] < 0:
-                root = -1 - int(auto[auto[SITE_LOOP] + back - SITE_BASE])
-                root = int(auto[auto[WATCH_ROOT] + root])
-                value = int(term3(pool, table, count, work, WATCH, root, 0, 0))
-            frame = term3(pool, table, count, work, FRAME, back, value, stacks)
-            pushed = term1(pool, table, count, work, SET, frame)
+            loop = 0
+            if back >= SITE_BASE:
+                loop = int(auto[auto[SITE_LOOP] + back - SITE_BASE])
+            if loop < 0 and loop > SCOPE_SITE:
+                pushed = int(watching(auto, pool, table, count, work, back, -1 - loop, stacks))
+                if pushed < 0:
+                    continue
+                if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                    return n
+            else:
+                if loop < 0:
+                    tracked = 1 if exact else int(auto[TRACK])
+                    value = int(
+                        new_record(auto, pool, table, count, work, SCOPE_SITE - loop, tracked)
+                    )
+                frame = term3(pool, table, count, work, FRAME, back, value, stacks)
+                pushed = term1(pool, table, count, work, SET, frame)
         count[WORK] += 1
         n = add_thread(pool, table, count, work, n, start, pushed)
     return n
 
 
 @jit
-def push_all(auto, pool, table, count, work, n, cls):
+def push_all(auto, pool, table, count, work, n, cls, exact):
     """Add the threads inside the calls that may begin with a symbol (-1: any); returns the new size.
 
     Callers come before what they call (CALL_ORDER, when RANKED), so that a frame is made once, on all the
@@ -839,8 +475,14 @@ def push_all(auto, pool, table, count, work, n, cls):
             state = int(work[states + k])
             for e in range(auto[auto[EMPTY_START] + state], auto[auto[EMPTY_START] + state + 1]):
                 target = int(auto[auto[EMPTY_TARGET] + e])
-                n = add_thread(pool, table, count, work, n, target, int(work[work[W_SET] + k]))
-            n = push_calls(auto, pool, table, count, work, n, k, cls)
+                stacks = int(work[work[W_SET] + k])
+                if auto[auto[EMPTY_GUARD] + e] >= 0:
+                    guard = int(auto[auto[EMPTY_GUARD] + e])
+                    stacks = int(guarded(auto, pool, table, count, work, stacks, guard))
+                    if stacks < 0:
+                        continue
+                n = add_thread(pool, table, count, work, n, target, stacks)
+            n = push_calls(auto, pool, table, count, work, n, k, cls, exact)
         return n
     while count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
         best = -1
@@ -854,7 +496,7 @@ def push_all(auto, pool, table, count, work, n, cls):
         if best < 0:
             break
         work[queued + best] = 0
-        n = push_calls(auto, pool, table, count, work, n, best, cls)
+        n = push_calls(auto, pool, table, count, work, n, best, cls, exact)
         work[stack] = 0
     return n
 
@@ -901,8 +543,17 @@ def close(auto, pool, table, count, work, n, exact):
             break
         for e in range(auto[auto[EMPTY_START] + state], auto[auto[EMPTY_START] + state + 1]):
             target = int(auto[auto[EMPTY_TARGET] + e])
-            n = add_thread(pool, table, count, work, n, target, stacks)
-        if auto[auto[FINAL] + state] != 0:
+            below = stacks
+            if auto[auto[EMPTY_GUARD] + e] >= 0:
+                guard = int(auto[auto[EMPTY_GUARD] + e])
+                below = int(guarded(auto, pool, table, count, work, stacks, guard))
+                if below <= ASK:
+                    ask = below
+                    break
+                if below < 0:
+                    continue
+            n = add_thread(pool, table, count, work, n, target, below)
+        if ask == 0 and auto[auto[FINAL] + state] != 0:
             n, ask, bottom = pop_all(auto, pool, table, count, work, n, stacks, exact)
             yes |= bottom
     if auto[HAS_WATCH] != 0 and ask == 0:
@@ -928,7 +579,7 @@ def step(auto, pool, table, count, work, shape, bases, cls, exact):
     n = begin_closure(pool, table, count, work, shape, bases)
     n, ask, _ = close(auto, pool, table, count, work, n, exact)
     if ask == 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
-        n = push_all(auto, pool, table, count, work, n, cls)
+        n = push_all(auto, pool, table, count, work, n, cls, exact)
     m = 0
     if ask == 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
         for k in range(n):
@@ -1144,7 +795,7 @@ def expand(auto, pool, table, count, trans, work, row):
     n = begin_closure(pool, table, count, work, int(pool[config + 3]), int(pool[config + 4]))
     n, ask, _ = close(auto, pool, table, count, work, n, False)
     if ask == 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
-        n = push_all(auto, pool, table, count, work, n, -1)
+        n = push_all(auto, pool, table, count, work, n, -1, False)
     end_closure(work, n)
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
         return
@@ -1174,6 +825,11 @@ def expand(auto, pool, table, count, trans, work, row):
                 fill(trans, at, at + symbols, UNKNOWN)
             return
         fill(trans, at, at + symbols, UNKNOWN)
+    if auto[HAS_WATCH] != 0:
+        for k in range(n):
+            if auto[auto[WATCHED] + work[work[W_STATE] + k]] != 0:
+                if keeps_text(pool, int(work[work[W_SET] + k])):
+                    return
     segments = link_edges(auto, pool, table, count, work, n)
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
         return
@@ -2660,12 +2316,26 @@ def forget_rows(pool, count):
 
 
 @jit
-def watches(auto, pool, frame):
-    """Whether a frame's value is a WATCH."""
-    target = int(pool[frame + 3])
-    if target < SITE_BASE or pool[frame + 4] < 0:
-        return False
-    return auto[auto[SITE_LOOP] + target - SITE_BASE] < 0
+def refers(auto, pool, term, i):
+    """Whether content ``i`` of a term that sequences are made of is itself a term."""
+    kind = pool[term] & 31
+    value = int(pool[term + 3 + i])
+    if kind == FRAME:
+        if i == 2:
+            return True
+        target = int(pool[term + 3])
+        if i == 0 or target < SITE_BASE or value < 0:
+            return False
+        return auto[auto[SITE_LOOP] + target - SITE_BASE] < 0
+    if kind == SET or kind == BASES:
+        return True
+    if kind == WATCH:
+        return (i == 3 and value >= 0) or (i == 4 and value > 0)
+    if kind == RECORD:
+        return i == 1 and value >= 0
+    if kind == SEEN:
+        return i > 0 and i % 2 == 0
+    return kind == TEXT and i == 0 and value > 0
 
 
 @jit
@@ -2688,14 +2358,8 @@ def compact(auto, pool, count, new_pool, new_table, new_count, roots, moved):
     term = ends
     while term > 0:
         if moved[term] == 0:
-            kind = pool[term] & 31
-            n = int(pool[term]) >> 5
-            if kind == FRAME:
-                moved[pool[term + 5]] = 0
-                if watches(auto, pool, term):
-                    moved[pool[term + 4]] = 0
-            elif kind == SET or kind == BASES:
-                for i in range(n):
+            for i in range(int(pool[term]) >> 5):
+                if refers(auto, pool, term, i):
                     moved[pool[term + 3 + i]] = 0
         term = int(moved[term + 1])
     term = 3
@@ -2703,12 +2367,8 @@ def compact(auto, pool, count, new_pool, new_table, new_count, roots, moved):
         n = int(pool[term]) >> 5
         if moved[term] == 0:
             kind = pool[term] & 31
-            if kind == FRAME:
-                pool[term + 5] = moved[pool[term + 5]]
-                if watches(auto, pool, term):
-                    pool[term + 4] = moved[pool[term + 4]]
-            elif kind == SET or kind == BASES:
-                for i in range(n):
+            for i in range(n):
+                if refers(auto, pool, term, i):
                     pool[term + 3 + i] = moved[pool[term + 3 + i]]
             moved[term] = intern(new_pool, new_table, new_count, kind, pool, term + 3, n)
         term += n + 3
@@ -2991,6 +2651,4 @@ if COMPILED:
         return positions.size
 
 
-if _bar is not None:
-    _bar.n = _bar.total
-    _bar.close()
+finished()

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.engine import kernels
+from workbench.engine import kernels, layout
 from workbench.engine.engine import Engine
 from workbench.engine.history import History
-from workbench.engine.kernels import COMPILED, SITE_BASE
+from workbench.engine.jit import COMPILED
+from workbench.engine.layout import SITE_BASE
 from workbench.errors import VocabularyError
 from workbench.vocabulary import Vocabulary
 
@@ -188,7 +189,7 @@ class Matcher:
         with engine.lock:
             if COMPILED and not self._terminated and engine.is_plain(token_id):
                 following = kernels.accept_at(engine.address, self._history.top, token_id)
-                if following < kernels.REFUSED:
+                if following < layout.REFUSED:
                     following = self._following(self._history.top, token_id)
                 ends = False
             else:

@@ -8,13 +8,14 @@ own loop is first met.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.engine import kernels
+from workbench.engine import kernels, layout
 from workbench.vocabulary import Trie, Vocabulary
 
 __all__ = ["Slice", "Slices", "slices_of"]
@@ -22,6 +23,7 @@ __all__ = ["Slice", "Slices", "slices_of"]
 #: a loop over fewer single bytes than this is walked in full
 _LEAST_BYTES = 8
 _MOST_SLICES = 64
+_MEMBERS = re.compile(rb'[{\[].*".*".*,.*"', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +57,7 @@ class Slices:
     def __init__(self, vocabulary: Vocabulary) -> None:
         trie = vocabulary.trie
         self._lock = Lock()
+        self.max_token_bytes = vocabulary.max_token_bytes
         self._depths = vocabulary.max_token_bytes + 2
         self.words = (vocabulary.width + 31) // 32
         # copies: the kernels take writable arrays only
@@ -62,6 +65,10 @@ class Slices:
         self.blob = np.frombuffer(vocabulary.blob or b"\0", dtype=np.uint8).copy()
         self.offsets = vocabulary.offsets.astype(np.int64)
         self._runs: dict[int, int] = {}
+        #: whether a token can hold the begin of an object or array, a text in it, and the begin of another
+        self.spans_members = any(
+            _MEMBERS.search(vocabulary.token_bytes(i)) for i in _with_quotes(vocabulary)
+        )
         self.trie = Trie(
             trie.byte.copy(),
             trie.depth.copy(),
@@ -118,7 +125,7 @@ class Slices:
             trie.token,
             bits,
             utf8,
-            kernels.MOST_CHARACTERS,
+            layout.MOST_CHARACTERS,
             states,
             lengths,
             exits,
@@ -160,6 +167,15 @@ class Slices:
             odd=arrays[7],
             context=np.array(context, dtype=np.int64),
         )
+
+
+def _with_quotes(vocabulary: Vocabulary) -> NDArray[np.int64]:
+    """Ids of the tokens with three quotation marks or more."""
+    if not vocabulary.blob:
+        return np.zeros(0, dtype=np.int64)
+    quotes = np.frombuffer(vocabulary.blob, dtype=np.uint8) == 0x22
+    so_far = np.concatenate([[0], np.cumsum(quotes)])
+    return np.flatnonzero(np.diff(so_far[vocabulary.offsets]) >= 3)
 
 
 def _starts(sorted_bytes: NDArray[np.uint8]) -> NDArray[np.int32]:

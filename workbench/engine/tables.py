@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from workbench.automaton.model import Automaton
 from workbench.automaton.nfa import strongly_connected
-from workbench.engine import kernels as k
+from workbench.engine import layout as k
 from workbench.engine.slices import Slices
 
 __all__ = ["Packed", "scratch"]
@@ -15,6 +15,10 @@ __all__ = ["Packed", "scratch"]
 _BUFFER = 1 << 16
 #: edges that the expansion of one row may sort into segments of the alphabet
 _LINKS = 1 << 14
+#: longest text that a scope keeps, in bytes
+_TEXT = 1 << 16
+_GUARDS = {"look": k.LOOK, "may": k.MAY, "take": k.TAKE, "other": k.OTHER, "end": k.END}
+_GUARDS["empty"] = k.EMPTY_TEXT
 
 
 class Packed:
@@ -35,6 +39,9 @@ class Packed:
         self._zones: list[int] = []
         self._room: dict[int, int] = {}
         self._filled: dict[int, int] = {}
+        self._sets: list[int] = []
+        self._guards: list[tuple[int, int, int]] = []
+        self._scopes: list[tuple[int, int, int, int]] = []
         none = np.zeros(0, dtype=np.int32)
         self._watch_root = self._tree_byte = self._tree_node = self._tree_end = none
         self._tree_start = np.zeros(1, dtype=np.int32)
@@ -47,6 +54,7 @@ class Packed:
         a = self.automaton
         self._number_sites()
         self._plant_trees()
+        self._add_sets()
         zones = zip(a.loop_alphabet, a.loop_least, strict=True)
         for alphabet, least in list(zones)[len(self._zones) :]:
             self._zones.append(self.slices.longest_run(alphabet) // least + 2)
@@ -58,6 +66,8 @@ class Packed:
         if order is None:
             order = np.zeros(0, dtype=np.int32)
         sites = np.array(list(self._sites), dtype=np.int32).reshape(-1, 2)
+        guards = np.array(self._guards, dtype=np.int32).reshape(-1, 3)
+        scopes = np.array(self._scopes, dtype=np.int32).reshape(-1, 4)
         parts: dict[int, NDArray[np.generic]] = {
             k.FINAL: a.final,
             k.EDGE_START: a.edge_start,
@@ -66,6 +76,7 @@ class Packed:
             k.EDGE_TARGET: a.edge_target,
             k.EMPTY_START: a.empty_start,
             k.EMPTY_TARGET: a.empty_target,
+            k.EMPTY_GUARD: a.empty_guard,
             k.CALL_START: a.call_start,
             k.CALL_ENTRY: a.call_entry,
             k.CALL_RETURN: self._returns,
@@ -78,6 +89,15 @@ class Packed:
             k.LOOP_MIN: a.loop_min,
             k.LOOP_MAX: a.loop_max,
             k.LOOP_ZONE: np.array(self._zones, dtype=np.int32),
+            k.GUARD_OP: guards[:, 0],
+            k.GUARD_ITEM: guards[:, 1],
+            k.GUARD_SET: guards[:, 2],
+            k.SCOPE_WORDS: scopes[:, 0],
+            k.SCOPE_LEAST: scopes[:, 1],
+            k.SCOPE_MOST: scopes[:, 2],
+            k.SCOPE_REQUIRED: scopes[:, 3],
+            k.SETS: np.array(self._sets, dtype=np.int32),
+            k.WATCH_FRESH: np.array(a.watches_fresh, dtype=np.int32),
             k.WATCHED: a.watched,
             k.WATCH_ROOT: self._watch_root,
             k.TREE_START: self._tree_start,
@@ -107,6 +127,9 @@ class Packed:
             self.words,
         )
         header[k.RANKED] = self._order is not None
+        # a member takes two bytes at least, one of them between members
+        header[k.SCOPE_REACH] = self.slices.max_token_bytes // 2 + 2
+        header[k.TRACK] = self.slices.spans_members
         size = header.size
         for slot, part in parts.items():
             header[slot] = size
@@ -124,13 +147,35 @@ class Packed:
         if known == len(a.call_return):
             return
         fresh = a.call_return[known:].astype(np.int32)
-        # a site's loop, or -1 - its watch
-        loops = np.where(a.call_watch[known:] >= 0, -1 - a.call_watch[known:], a.call_loop[known:])
-        counted = (a.call_loop[known:] >= 0) | (a.call_watch[known:] >= 0)
+        # a site's loop, or -1 - its watch, or where scopes begin - its scope
+        watch = a.call_watch[known:]
+        loops = np.where(watch >= 0, -1 - watch, a.call_loop[known:])
+        loops = np.where(watch < -1, k.SCOPE_SITE + 2 + watch, loops)
+        counted = (a.call_loop[known:] >= 0) | (watch != -1)
         for i in np.flatnonzero(counted).tolist():
             key = (int(loops[i]), int(fresh[i]))
             fresh[i] = k.SITE_BASE + self._sites.setdefault(key, len(self._sites))
         self._returns = np.concatenate([self._returns, fresh])
+
+    def _add_sets(self) -> None:
+        """Sets of members and what refers to them, of the scopes and guards that are new."""
+        a = self.automaton
+
+        def begin(chosen: int, members: int) -> int:
+            at = len(self._sets)
+            for first in range(0, members, k.WORD):
+                self._sets.append(chosen >> first & (1 << k.WORD) - 1)
+            return at
+
+        for scope in a.scopes[len(self._scopes) :]:
+            words = -(-scope.members // k.WORD)
+            at = begin(scope.required, scope.members)
+            self._scopes.append((words, scope.least, scope.most, at))
+        for guard in a.guards[len(self._guards) :]:
+            single = guard.kind == "take"
+            item = guard.among.bit_length() - 1 if single else int(guard.others)
+            at = begin(guard.among, guard.members) if guard.kind == "may" else 0
+            self._guards.append((_GUARDS[guard.kind], item, at))
 
     def _plant_trees(self) -> None:
         """Trees of the texts of the watches that are new, over their UTF-8 bytes."""
@@ -230,6 +275,8 @@ def scratch(n_states: int, n_symbols: int, max_token_bytes: int) -> NDArray[np.i
         k.W_OTHER: max_token_bytes + 2,
         k.W_PATH: 3 * k.MAX_ASKED + 3,
         k.W_TREE: _BUFFER,
+        k.W_TEXT: _TEXT,
+        k.W_WAY: _TEXT,
         k.W_CHAIN: k.MOST_CHARACTERS + 2,
         k.W_FOLLOW: k.MOST_CHARACTERS + 2,
         k.W_CUT: n_symbols + 1,
@@ -244,6 +291,7 @@ def scratch(n_states: int, n_symbols: int, max_token_bytes: int) -> NDArray[np.i
         header[slot] = size
         size += length
     header[k.W_LINKS] = _LINKS
+    header[k.W_TEXT_SIZE] = _TEXT
     header[k.W_TREE_SIZE] = sizes[k.W_TREE]
     header[k.W_BUFFER_SIZE] = sizes[k.W_BUFFER]
     work = np.zeros(size, dtype=np.int32)

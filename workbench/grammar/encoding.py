@@ -9,21 +9,25 @@ Next file to read: ``workbench/grammar/fingerprint.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal as OneOf
 
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.errors import GrammarTooComplex
 from workbench.grammar.ir import (
     Alt,
     ByteSet,
     CharSet,
     Expr,
     Graph,
+    Guard,
     Literal,
     Origin,
     OtherText,
     Ref,
     Repeat,
+    Scope,
     Seq,
     Token,
     children,
@@ -34,7 +38,10 @@ __all__ = ["DTYPES", "Decoder", "Encoder", "Expand"]
 #: what writes out an ``OtherText``
 Expand = Callable[[tuple[str, ...]], Expr]
 
-_LITERAL, _BYTES, _CHARS, _SEQ, _ALT, _REPEAT, _REF, _GRAPH, _TOKEN, _OTHER = range(10)
+_LITERAL, _BYTES, _CHARS, _SEQ, _ALT, _REPEAT, _REF, _GRAPH, _TOKEN, _OTHER, _SCOPE, _GUARD = range(
+    12
+)
+_GUARDS: tuple[OneOf["may", "take", "other", "end"], ...] = ("may", "take", "other", "end")
 #: counts from here on are kept as texts
 _LARGE = 1 << 62
 
@@ -96,7 +103,8 @@ class Encoder:
             if id(expr) not in numbers:
                 parts = children(expr)
                 if isinstance(expr, OtherText):
-                    parts = (expr.body if expr.expand in self._names else self._written(expr),)
+                    keeps = expr.fresh or expr.expand in self._names
+                    parts = (expr.body if keeps else self._written(expr),)
                 waiting = [part for part in parts if id(part) not in numbers]
                 if waiting:
                     stack += reversed(waiting)
@@ -141,10 +149,22 @@ class Encoder:
             return _TOKEN, int(expr.negated), len(ids), *ids, *map(self.text, expr.names)
         if isinstance(expr, OtherText):
             name = self._names.get(expr.expand)
-            if name is None:
+            if name is None and not expr.fresh:
                 return _SEQ, numbers[id(self._written(expr))][0]
-            return _OTHER, numbers[id(expr.body)][0], self.text(name), *map(self.text, expr.texts)
+            texts = map(self.text, expr.texts)
+            function = self.text(name or "")
+            return _OTHER, numbers[id(expr.body)][0], function, int(expr.fresh), *texts
+        if isinstance(expr, Scope):
+            most = -1 if expr.most is None else self._count(expr.most)
+            bounds = expr.members, self._set(expr.required), self._count(expr.least), most
+            return _SCOPE, numbers[id(expr.item)][0], *bounds
+        if isinstance(expr, Guard):
+            kind = _GUARDS.index(expr.kind)
+            return _GUARD, kind, self._set(expr.among), int(expr.others)
         raise TypeError(f"not an expression: {expr!r}")
+
+    def _set(self, members: int) -> int:
+        return self.text(f"{members:x}")
 
     def _count(self, count: int) -> int:
         if count < 0:
@@ -309,15 +329,29 @@ class Decoder:
             names = tuple(map(self.text, rest[n_ids:]))
             return Token(tuple(rest[:n_ids]), names, bool(negated), origin=origin)
         if kind == _OTHER:
-            body, function, *texts = given
-            expand = self._functions.get(self.text(function))
+            body, function, fresh, *texts = given
+            expand = self._functions.get(self.text(function), _not_expanded if fresh else None)
             if expand is None:
                 raise ValueError("a function that is not known")
-            return OtherText(tuple(map(self.text, texts)), exprs[body], expand, origin=origin)
+            known = tuple(map(self.text, texts))
+            return OtherText(known, exprs[body], expand, bool(fresh), origin=origin)
+        if kind == _SCOPE:
+            item, members, required, least, most = given
+            bound = None if most == -1 else self._count(most)
+            needed = int(self.text(required), 16)
+            return Scope(exprs[item], members, needed, self._count(least), bound, origin=origin)
+        if kind == _GUARD:
+            which, among, others = given
+            return Guard(_GUARDS[which], int(self.text(among), 16), bool(others), origin=origin)
         raise ValueError(f"{kind} is no kind of expression")
 
     def _count(self, number: int) -> int:
         return number if number >= 0 else int(self.bytes(-2 - number), 16)
+
+
+def _not_expanded(texts: tuple[str, ...]) -> Expr:
+    """In place of what writes out a fresh text: no expression says that a text comes once."""
+    raise GrammarTooComplex("texts that may come once, written out", 0)
 
 
 def _parts(row: list[int]) -> list[int]:
@@ -325,7 +359,7 @@ def _parts(row: list[int]) -> list[int]:
     kind = row[0]
     if kind in (_SEQ, _ALT):
         return row[1:-1]
-    if kind in (_REPEAT, _OTHER):
+    if kind in (_REPEAT, _OTHER, _SCOPE):
         return row[1:2]
     if kind == _GRAPH:
         return row[5 + row[3] : -1 : 3]

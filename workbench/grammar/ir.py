@@ -21,12 +21,14 @@ __all__ = [
     "Expr",
     "Grammar",
     "Graph",
+    "Guard",
     "Literal",
     "Origin",
     "OtherText",
     "Outcome",
     "Ref",
     "Repeat",
+    "Scope",
     "Seq",
     "Token",
     "literal",
@@ -162,16 +164,53 @@ class OtherText(Expr):
     Equals ``expand(texts)``, the same as an expression of its own, which may be large; the engine
     instead reads ``body``, all that may stand there, and watches what it spells. ``body`` is regular, has no
     references and no counted repeats, and whatever of it has been read can go on in endlessly many ways.
+
+    A ``fresh`` text is also none of the fresh ones that came before in the same :class:`Scope`, whatever
+    their spelling; for these ``expand`` says too little.
     """
 
     texts: tuple[str, ...]
     body: Expr = field(compare=False, repr=False)
     expand: Callable[[tuple[str, ...]], Expr] = field(compare=False, repr=False)
+    fresh: bool = False
 
     @property
     def expanded(self) -> Expr:
         """The language as an expression of the other kinds."""
         return self.expand(self.texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope(Expr):
+    """``item``, with a record of the members that come while it is read: which, how many, which texts.
+
+    Members have the numbers below ``members``; ``required`` are those that have to come, as bits. In all,
+    members without number included, ``least`` to ``most`` come. The record is read and written by the
+    :class:`Guard` and the fresh :class:`OtherText` in the item; they belong to the innermost scope around
+    them and stand in its own rule, in no counted repeat. The author sees to it that whatever the guards
+    let begin can be finished.
+    """
+
+    item: Expr
+    members: int
+    required: int = 0
+    least: int = 0
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Guard(Expr):
+    """The empty text, where the record of the scope allows it.
+
+    ``"may"``: one of the members ``among`` (bits) that has not come may still come, or, with ``others``, one
+    without number. ``"take"``: the one member in ``among`` has not come, may come, and has come after it.
+    ``"other"``: a member without number may come, and has come. ``"end"``: all required ones have come and
+    there are enough.
+    """
+
+    kind: TypingLiteral["may", "take", "other", "end"]
+    among: int = 0
+    others: bool = False
 
 
 EMPTY = Seq(())
@@ -187,7 +226,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
     """Direct sub-expressions, in order."""
     if isinstance(expr, Seq | Alt):
         return expr.items
-    if isinstance(expr, Repeat):
+    if isinstance(expr, Repeat | Scope):
         return (expr.item,)
     if isinstance(expr, Graph):
         return tuple(label for _, label, _ in expr.edges)

@@ -1,0 +1,267 @@
+"""Members in any order, each at most once, and texts that do not come twice; the oracle parses the text.
+
+A prefix is right when some completion is; completions are found by search over the bytes that may come.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.engine.walks import ids_of, mask_of
+from workbench.automaton.budgets import Budgets
+from workbench.frontends.json_schema.coding import other_names
+from workbench.frontends.json_schema.emit import ANY_CHARACTER
+from workbench.grammar.ir import (
+    Expr,
+    Grammar,
+    Graph,
+    Guard,
+    Literal,
+    OtherText,
+    Ref,
+    Repeat,
+    Scope,
+    Seq,
+)
+from workbench.grammar.lazy import LazyRules
+
+BODY = Repeat(ANY_CHARACTER, 0, None)
+TOKENS = [bytes([b]) for b in range(256)]
+TOKENS += [
+    b'":1',
+    b',"',
+    b'{"',
+    b'1,"',
+    b'a":',
+    b'ab":1,"',
+    b'":1}',
+    b'":{"',
+    b'"a":1,"b":1',
+    b'""',
+    b'":1,"a"',
+]
+TOKENS += [
+    b"\\u0061",
+    b"\\u00",
+    b"61",
+    b'{"x":1,"x',
+    b'{"x":1,"y',
+    b'x":1,"',
+    b'1,"x":1,"x',
+    b"}}",
+    b"",
+]
+EOS = len(TOKENS) - 1
+VOCABULARY = wb.Vocabulary.from_bytes(TOKENS, EOS)
+
+
+@dataclass(frozen=True)
+class Object:
+    """An object whose names come in any order; ``extra`` ones are any others, each at most once."""
+
+    names: tuple[str, ...]
+    required: tuple[str, ...] = ()
+    extra: bool = False
+    least: int = 0
+    most: int | None = None
+
+    def bits(self, names: Sequence[str]) -> int:
+        return sum(1 << self.names.index(name) for name in names)
+
+    def expr(self, value: Expr) -> Expr:
+        """States: 0 before the brace, 1 after it, 2 before a member, 3 after one, 4 at the end."""
+        every = self.bits(self.names)
+        end, more = Guard("end"), Guard("may", every, self.extra)
+        edges: list[tuple[int, Expr, int]] = [
+            (0, Literal(b"{"), 1),
+            (1, Seq((end, Literal(b"}"))), 4),
+            (1, more, 2),
+            (3, Seq((more, Literal(b","))), 2),
+            (3, Seq((end, Literal(b"}"))), 4),
+        ]
+        count = 5
+        nodes = {"": count}
+        count += 1
+        edges.append((2, Literal(b'"'), nodes[""]))
+        for name in self.names:
+            for i in range(len(name)):
+                if name[: i + 1] not in nodes:
+                    nodes[name[: i + 1]] = count
+                    below = self.bits([n for n in self.names if n.startswith(name[: i + 1])])
+                    step = Seq((Guard("may", below), Literal(name[i].encode())))
+                    edges.append((nodes[name[:i]], step, count))
+                    count += 1
+            rest = Seq((Guard("take", self.bits([name])), Literal(b'":'), value))
+            edges.append((nodes[name], rest, 3))
+        if self.extra:
+            other = OtherText(tuple(sorted(self.names)), BODY, other_names, fresh=True)
+            edges.append((2, Seq((Guard("other"), Literal(b'"'), other, Literal(b'":'), value)), 3))
+        graph = Graph(count, 0, (4,), tuple(edges))
+        return Scope(graph, len(self.names), self.bits(self.required), self.least, self.most)
+
+    def allows(self, pairs: list[tuple[str, object]], depth: int) -> bool:
+        keys = [key for key, _ in pairs]
+        if len(set(keys)) < len(keys) or not set(self.required) <= set(keys):
+            return False
+        if len(keys) < self.least or (self.most is not None and len(keys) > self.most):
+            return False
+        if not self.extra and not set(keys) <= set(self.names):
+            return False
+        return all(self.value(value, depth) for _, value in pairs)
+
+    def value(self, value: object, depth: int) -> bool:
+        if isinstance(value, list):
+            return self.allows(value, depth + 1)
+        return value == 1
+
+    def fits(self, text: str) -> bool:
+        try:
+            return self.value(json.loads(text, object_pairs_hook=lambda pairs: list(pairs)), 0)
+        except ValueError:
+            return False
+
+
+def compiled(shape: Object, **budgets: int) -> wb.CompiledGrammar:
+    value = Ref("value")
+    rules: dict[str, Expr] = {"root": shape.expr(value)}
+    rules["value"] = Graph(2, 0, (1,), ((0, Literal(b"1"), 1), (0, rules["root"], 1)))
+    grammar = Grammar(LazyRules(rules.__getitem__, "root"), "root")
+    return wb.compile(grammar, VOCABULARY, Budgets(**budgets))
+
+
+SHAPES = (
+    Object(("a",)),
+    Object(("a", "ab", "b"), ("ab",)),
+    Object(("a", "ab", "abc", "b"), ("b",), most=2),
+    Object(("a", "b", "c", "d"), ("c",), least=2, most=3),
+    Object(("a", "b"), ("a",), extra=True),
+    Object((), extra=True, least=2),
+    Object(("x",), extra=True, most=2),
+    Object(("x", "y"), ("y",), extra=True, least=1, most=3),
+    Object(tuple(f"n{i}" for i in range(70)), ("n3", "n69")),
+)
+
+
+def completed(matcher: wb.Matcher, shape: Object, rng: Random) -> bytes:
+    """Bytes that complete a text: pieces that bring it to an end where they fit, else any byte."""
+    out = bytearray()
+    probe = matcher.fork()
+    names = [*shape.required, *shape.names, "q", "qq"]
+    pieces = [
+        b'":1',
+        b"}",
+        b"1",
+        *(f'{comma}"{name}":1'.encode() for comma in ("", ",") for name in names),
+    ]
+    while not probe.is_accepting:
+        for piece in pieces:
+            if probe.validate(piece) == len(piece):
+                break
+        else:
+            choices = sorted(probe.allowed_bytes())
+            assert choices, "a dead end"
+            piece = bytes([rng.choice(choices)])
+        assert probe.accept_tokens(piece) == len(piece)
+        out += piece
+        assert len(out) < 4000
+    return bytes(out)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_walks_stay_within_and_miss_nothing(shape: Object) -> None:
+    one = compiled(shape)
+    small = compiled(shape, arena_words=60_000)
+    for seed in range(12):
+        rng = Random(seed)
+        matcher, other = one.matcher(), small.matcher()
+        text = b""
+        for step in range(30):
+            mask = mask_of(matcher)
+            assert np.array_equal(mask, mask_of(other)), (seed, step, text)
+            allowed = ids_of(mask)
+            live = matcher.allowed_bytes()
+            assert live == {i for i in allowed if i < 256}, (seed, text)
+            for token in range(256, EOS):
+                probe = matcher.fork()
+                taken = probe.accept_tokens(TOKENS[token])
+                assert (taken == len(TOKENS[token])) == (token in allowed), (text, TOKENS[token])
+            if matcher.is_accepting:
+                assert shape.fits(text.decode()), text
+                break
+            whole = text + completed(matcher, shape, rng)
+            assert shape.fits(whole.decode()), whole
+            choices = [i for i in allowed if i >= 256] or allowed
+            plain = [i for i in allowed if TOKENS[i].isascii()] or allowed
+            token = rng.choice(choices if rng.random() < 0.4 else plain)
+            assert matcher.accept(token) and other.accept(token)
+            text += TOKENS[token]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_right_texts_pass_and_wrong_ones_do_not(shape: Object) -> None:
+    one = compiled(shape)
+    rng = Random(7)
+    pool = [*shape.names[:6], "a", "x", "q", ""]
+    verdicts = set()
+    for _ in range(400):
+
+        def make(depth: int) -> str:
+            keys = rng.choices(pool, k=rng.randint(0, 4))
+            if rng.random() < 0.7:
+                keys = [*shape.required, *keys] if rng.random() < 0.7 else list(dict.fromkeys(keys))
+                rng.shuffle(keys)
+                if rng.random() < 0.8:
+                    keys = list(dict.fromkeys(keys))
+            return "{" + ",".join(f"{spelled(key)}:{inner(depth)}" for key in keys) + "}"
+
+        def spelled(key: str) -> str:
+            if key in shape.names or rng.random() < 0.5:
+                return json.dumps(key)
+            return '"' + "".join(rf"\u{ord(char):04x}" for char in key) + '"'
+
+        def inner(depth: int) -> str:
+            return make(depth + 1) if depth < 2 and rng.random() < 0.3 else "1"
+
+        text = make(0)
+        matcher = one.matcher()
+        passes = matcher.accept_tokens(text.encode()) == len(text) and matcher.is_accepting
+        assert passes == shape.fits(text), text
+        verdicts.add(passes)
+    assert verdicts == {True, False}
+
+
+def test_wide_objects() -> None:
+    """600 names in any order."""
+    names = tuple(f"name{i}" for i in range(600))
+    shape = Object(names, names[::7])
+    one = compiled(shape)
+    order = list(names)
+    Random(1).shuffle(order)
+    text = "{" + ",".join(f'"{name}":1' for name in order) + "}"
+    matcher = one.matcher()
+    assert matcher.accept_tokens(text.encode()) == len(text)
+    assert matcher.is_accepting
+    missing = [name for name in order if name != names[14]]
+    text = "{" + ",".join(f'"{name}":1' for name in missing) + "}"
+    matcher = one.matcher()
+    assert matcher.accept_tokens(text.encode()) == len(text) - 1
+    assert matcher.allowed_bytes() == frozenset(b",")
+
+
+def test_rollback_and_fork() -> None:
+    one = compiled(SHAPES[4])
+    matcher = one.matcher()
+    assert matcher.accept_tokens(b'{"k":1,"k') == 9
+    assert not matcher.accept(ord('"'))
+    fork = matcher.fork()
+    matcher.rollback(8)
+    assert matcher.accept_tokens(b'"j":1,"k":1,"a":1}') == 18
+    assert fork.accept_tokens(b'2":1,"') == 6
+    assert fork.accept_tokens(b"k2") == 2 and not fork.accept(ord('"'))

@@ -1,0 +1,83 @@
+"""What numbers mean in the arrays of the kernels: kinds of terms, answers, slots.
+
+Next file to read: ``terms.py``.
+"""
+
+from __future__ import annotations
+
+BOTTOM, FRAME, HOLE, SET, LABELS, REVEAL = 1, 2, 3, 4, 5, 6
+SHAPE, BASES, CONFIG, SUBST, NODE, WATCH, RECORD, SEEN, TEXT = 7, 8, 9, 10, 11, 12, 13, 14, 15
+
+DEAD, UNKNOWN, ASK = -1, -2, -16
+REFUSED, FULL, COMPLEX, MISS, TANGLED, ROOM = -1, -2, -3, -4, -5, -6
+#: in place of the hole that a mask tree asks about: this shape's masks are stored by their stacks
+BY_STACKS = -3
+
+FAR_BELOW, FAR_INSIDE = -2, -1
+#: in place of a SEEN: off the tree, or (in a record) no longer known
+OFF, LOST = -1, -3
+#: in place of a TEXT: not kept
+UNKEPT = -1
+#: what guards ask and do: let the record be seen; may one of some members come; one comes; one without a
+#: number comes; may the scope end; the empty text comes
+LOOK, MAY, TAKE, OTHER, END, EMPTY_TEXT = 0, 1, 2, 3, 4, 5
+#: bits in a word of a set
+WORD = 31
+
+# slots of ``count`` (int64)
+USED, TERMS, ROWS, OVERFLOW, TOO_COMPLEX, WORK, WORK_LIMIT = 0, 1, 2, 3, 4, 5, 6
+N_ASKED, WALKED, STEPS, HITS, MISSES, N_SHAPES, N_SETS, N_FRAMES = 7, 8, 9, 10, 11, 12, 13, 14
+#: NEED: 1 + the entry whose states are to be built before the kernel can go on (OVERFLOW is set with it)
+N_MASKS, NEED, EXPANDED = 15, 16, 17
+COUNT_SLOTS = 24
+
+# header slots of ``auto`` (int32): sizes, then offsets of arrays. Symbols are the bytes, then what stands
+# for whole tokens; RANKED says whether CALL_ORDER holds.
+N_STATES, N_SYMBOLS, STRIDE, FIRST_WORDS, RANKED = 0, 1, 2, 3, 4
+FINAL, EDGE_START, EDGE_LO, EDGE_HI, EDGE_TARGET, EMPTY_START, EMPTY_TARGET = 5, 6, 7, 8, 9, 10, 11
+CALL_START, CALL_ENTRY, CALL_RETURN, ENTRY_STATE, ENTRY_FIRST, CALL_ORDER = 12, 13, 14, 15, 16, 17
+SITE_LOOP, SITE_RETURN, LOOP_ENTRY, LOOP_MIN, LOOP_MAX, LOOP_ZONE = 18, 19, 20, 21, 22, 23
+#: whether a state's bytes are watched by the frame above which it runs; the trees of texts that may not
+#: come: root of each watch, and per node its children (start, byte, node) and whether a text ends there
+WATCHED, WATCH_ROOT, TREE_START, TREE_BYTE, TREE_NODE, TREE_END, HAS_WATCH = (
+    24,
+    25,
+    26,
+    27,
+    28,
+    29,
+    30,
+)
+#: guard of each empty edge or -1; of each guard what it does, the member's number (or whether others may
+#: come), where its set of members begins; of each scope its words of bits, least and most members (-1: no
+#: bound), where the set of required ones begins; the sets; whether a watch also looks at texts that came
+EMPTY_GUARD, GUARD_OP, GUARD_ITEM, GUARD_SET = 31, 32, 33, 34
+SCOPE_WORDS, SCOPE_LEAST, SCOPE_MOST, SCOPE_REQUIRED, SETS, WATCH_FRESH = 35, 36, 37, 38, 39, 40
+#: members that one token can complete, at most; whether records made in a walk keep texts
+SCOPE_REACH, TRACK = 41, 42
+AUTO_SLOTS = 48
+#: a frame's return from here on is the number of a call site with a value: SITE_LOOP has its loop, or
+#: -1 - its watch, or SCOPE_SITE - its scope
+SITE_BASE = 1 << 28
+SCOPE_SITE = -(1 << 20)
+#: in place of a call's return state: go on as the callee, no frame
+JUMP = -1
+
+# header slots of ``work`` (int32): offsets of scratch arrays
+W_STATE, W_SET, W_MARK, W_STACK, W_QUEUED, R_STATE, R_SET, R_MARK = 0, 1, 2, 3, 4, 5, 6, 7
+W_ASKED, W_DEPTH, W_BUFFER, W_BUFFER_SIZE, W_PATH = 8, 9, 10, 11, 12
+W_TREE, W_TREE_SIZE, W_CHAIN, W_FOLLOW = 13, 14, 15, 16
+#: segments of the alphabet: of each symbol, first link and first symbol of each; links of a segment's
+#: edges: (next link or -1, target, stacks); how many fit
+W_CUT, W_HEAD, W_BEGIN, W_LINK, W_LINKS = 17, 18, 19, 20, 21
+#: rows by depth of a second walk beside the first
+W_OTHER = 22
+#: bytes of a text, the nodes of a tree on its way, and how many fit
+W_TEXT, W_WAY, W_TEXT_SIZE = 23, 24, 25
+WORK_SLOTS = 32
+MAX_ASKED = 512
+#: a walk that asks more is done on the stacks themselves
+MOST_QUESTIONS = 48
+ENDLESS = 1 << 20
+#: characters of a run that are told apart
+MOST_CHARACTERS = 511
