@@ -42,7 +42,7 @@ const result = await build({
   logLevel: "warning",
   banner: { js: "// Built from widgets/ by `npm run build`. Contains @hpcc-js/wasm-graphviz (Apache-2.0) and Graphviz (EPL-2.0)." },
 });
-const css = readFileSync(join(here, "src", "stepper.css"), "utf8");
+const css = ["stepper.css", "panels.css"].map((name) => readFileSync(join(here, "src", name), "utf8")).join("\n");
 const outputs = { "stepper.js": result.outputFiles[0].text, "stepper.css": css };
 
 mkdirSync(target, { recursive: true });

@@ -225,7 +225,9 @@ class TestQuestions:
         assert why.consumed == 3
         why = session.why(14)  # '":'
         assert why.consumed == 0
-        assert "Byte 1 of 2" in why.reason
+        assert why.reason.startswith("Byte 1 ('\"') may not come in root")
+        assert [cell.status for cell in why.cells] == ["fatal", "not reached"]
+        assert why.cells[0].stack == ("root (entered at the start)",)
         assert why.expected == "a b"
         assert session.document.positions[1].whys[14] == why
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import subprocess
 import sys
+import time
 import zlib
 from pathlib import Path
 from typing import Any
@@ -122,25 +122,35 @@ def test_search_answers_with_tokens(page: Page) -> None:
     assert found["note"] == "the search failed: there is no position 99"
 
 
-def test_run_without_an_event_loop(page: Page) -> None:
-    messages = page.send(type="run", node=0, until="end")
-    assert [m["type"] for m in messages] == ["change", "done"]
+def test_a_run_goes_on_beside_the_notebook(page: Page) -> None:
+    page.send(type="run", node=0, until="end")
+    assert page.stepper.conversation.wait(60)
+    kinds = [m["type"] for m in page.heard]
+    assert kinds.count("change") > 3  # one after each step, so that the page shows the progress
+    assert kinds[-1] == "done"
+    assert not page.stepper.session.here.open
+
+
+def test_a_cell_waits_for_its_run_and_refuses_a_second_one(page: Page) -> None:
+    page.stepper.run("end", wait=False)
+    with pytest.raises(WorkbenchError, match="a run goes on"):
+        page.stepper.undo()
+    page.stepper.stop()
+    page.stepper.run("end")
     assert not page.stepper.session.here.open
 
 
 def test_run_can_be_stopped(tiny: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     page = Page(Stepper(Session(Decoder(tiny, PROMPT, regex("[ab]{50}")))), monkeypatch)
 
-    async def play() -> None:
-        page.send(type="run", node=0, until="end")
-        assert page.send(type="take", node=0, token=1) == []  # busy: nothing else is started
-        while len(page.stepper.document.positions) < 4:
-            await asyncio.sleep(0.001)
-        page.stepper.conversation.receive({"type": "stop"})
-        while page.stepper.conversation.is_running:
-            await asyncio.sleep(0.001)
-
-    asyncio.run(play())
+    page.stepper.conversation.receive({"type": "run", "node": 0, "until": "end"})
+    while len(page.stepper.document.positions) < 4:
+        time.sleep(0.001)
+    found = page.stepper.conversation
+    found.receive({"type": "take", "node": 0, "token": 1})  # busy: nothing else is started
+    found.receive({"type": "stop"})
+    assert found.wait(60)
+    assert all(p.edge is None or p.edge.kind != "chosen" for p in page.stepper.document.positions)
     assert page.heard[-1] == {"type": "done"}
     count = len(page.stepper.document.positions)
     assert 4 <= count < 40

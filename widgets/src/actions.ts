@@ -1,12 +1,13 @@
 // One table of everything that a person can do: toolbar, keys and the key sheet are made from it.
 import type { Host } from "./types";
 import type { Store } from "./store";
+import { depthOf, reachedLater, topRules, type Target } from "./targets";
 
 export interface Context {
   store: Store;
   host: Host;
   /** Things that only the view can do. */
-  view: { focusSearch(): void; toggleSheet(): void; leave(): void; copy(): void; moveRow(by: number): void; runUntil(): "branching" | "end" };
+  view: { focusSearch(): void; toggleSheet(): void; toggleText(): void; leave(): void; copy(): void; moveRow(by: number): void; target(): Target };
 }
 
 export interface Action {
@@ -24,7 +25,7 @@ export const NO_KERNEL = "needs a running kernel: run the cell again";
 const free = () => null;
 
 function needsKernel({ store }: Context): string | null {
-  if (store.live === false) return NO_KERNEL;
+  if (store.connected === false) return NO_KERNEL;
   return store.busy ? "wait: the kernel is working" : null;
 }
 
@@ -40,6 +41,25 @@ function send(context: Context, command: Parameters<Host["command"]>[0]): void {
   context.store.notify();
 }
 
+/** Let the kernel take new steps from the end of the branch. */
+function runOn(context: Context, target: Target): void {
+  const { store } = context;
+  send(context, { type: "run", node: store.leaf, until: target.until, mass: target.mass, depth: depthOf(store.here), breaks: [...store.breaks] });
+}
+
+/** Ask for the bytes of the token after the cursor, unless they are known. */
+function lookInside(context: Context): void {
+  const { store, host } = context;
+  const token = store.inside;
+  if (token === null || store.here.whys[token]?.cells ) return;
+  if (store.connected !== false && !store.busy) host.command({ type: "why", node: store.cursor, token });
+}
+
+function byteLength({ store }: Context): number {
+  const token = store.inside === null ? undefined : store.token(store.inside);
+  return token && token[1] === null ? token[0].length : 0;
+}
+
 /** Take a token from the cursor: follow it where it was taken before, else ask the kernel. */
 export function take(context: Context, token: number): void {
   const { store } = context;
@@ -52,7 +72,7 @@ export function take(context: Context, token: number): void {
 export function why(context: Context, token: number): void {
   const { store, host } = context;
   store.opened = store.opened === token ? null : token;
-  if (store.opened !== null && !store.here.whys[token] && store.live !== false && !store.busy) {
+  if (store.opened !== null && !store.here.whys[token] && store.connected !== false && !store.busy) {
     host.command({ type: "why", node: store.cursor, token });
   }
   store.notify();
@@ -119,7 +139,7 @@ export const ACTIONS: Action[] = [
     run: (context) => {
       const found = context.store.branching(1);
       if (found) go(context, found.id);
-      else send(context, { type: "run", node: context.store.leaf, until: "branching" });
+      else runOn(context, { until: "branching", mass: 0.5 });
     },
   },
   {
@@ -129,18 +149,16 @@ export const ACTIONS: Action[] = [
     button: "run",
     blocked: (context) => {
       const { store } = context;
-      if (!store.doc.positions[store.leaf]!.open) {
-        if (!store.next) return "the run ended here";
-        return context.view.runUntil() === "end" || store.branching(1) ? null : "no later step has a choice";
-      }
-      return context.view.runUntil() === "branching" && store.branching(1) ? null : needsKernel(context);
+      if (reachedLater(store, context.view.target())) return null;
+      if (store.doc.positions[store.leaf]!.open) return needsKernel(context);
+      return store.next ? null : "the run ended here";
     },
     run: (context) => {
       const { store } = context;
-      const until = context.view.runUntil();
-      const found = until === "branching" ? store.branching(1) : undefined;
+      const target = context.view.target();
+      const found = reachedLater(store, target);
       if (found) go(context, found.id);
-      else if (store.doc.positions[store.leaf]!.open) send(context, { type: "run", node: store.leaf, until });
+      else if (store.doc.positions[store.leaf]!.open) runOn(context, target);
       else go(context, store.leaf);
     },
   },
@@ -197,6 +215,63 @@ export const ACTIONS: Action[] = [
     blocked: ({ store }) => (store.branches().length > 1 ? null : "there is one branch"),
     run: (context) => turn(context, -1),
   },
+  {
+    id: "byte-forward",
+    name: "Next byte inside the token",
+    keys: ["."],
+    blocked: (context) => {
+      const { store } = context;
+      if (store.inside === null) return "no token comes next";
+      if (!byteLength(context)) return store.next ? null : "this token spells no bytes";
+      if (store.byte >= byteLength(context) && !store.next) return "this is the last byte: take the token to go on";
+      if (!store.here.whys[store.inside]?.cells) return needsKernel(context);
+      return null;
+    },
+    run: (context) => {
+      const { store } = context;
+      lookInside(context);
+      const length = byteLength(context);
+      if (store.byte + 1 < length || (store.byte < length && !store.next)) {
+        store.byte++;
+        store.notify();
+      } else if (store.next) go(context, store.next.id);
+    },
+  },
+  {
+    id: "byte-back",
+    name: "Previous byte",
+    keys: [","],
+    blocked: ({ store }) => (store.byte > 0 || store.depth > 0 ? null : "this is the first byte"),
+    run: (context) => {
+      const { store } = context;
+      if (store.byte > 0) store.byte--;
+      else {
+        store.move(store.here.parent);
+        context.host.moved(store.cursor);
+        store.byte = Math.max(0, byteLength(context) - 1);
+        if (store.byte && !store.here.whys[store.inside ?? -1]?.cells && store.connected === false) store.byte = 0;
+        if (store.byte) lookInside(context);
+      }
+      store.notify();
+    },
+  },
+  {
+    id: "break",
+    name: "Set or clear a breakpoint at the rule on top of the stack",
+    keys: ["B"],
+    button: "break here",
+    blocked: ({ store }) => (topRules(store.here).size ? null : "no rule is on top of the stack"),
+    run: ({ store }) => {
+      const rules = [...topRules(store.here)];
+      const all = rules.every((rule) => store.breaks.has(rule));
+      for (const rule of rules) {
+        if (all) store.breaks.delete(rule);
+        else store.breaks.add(rule);
+      }
+      store.notify();
+    },
+  },
+  { id: "text", name: "Show the position as plain text", keys: ["T"], button: "text", blocked: free, run: ({ view }) => view.toggleText() },
   { id: "search", name: "Search the tokens", keys: ["/"], blocked: free, run: ({ view }) => view.focusSearch() },
   { id: "copy", name: "Copy the text so far", keys: ["C"], button: "copy", blocked: free, run: ({ view }) => view.copy() },
   { id: "sheet", name: "Show the keys", keys: ["?"], button: "?", blocked: free, run: ({ view }) => view.toggleSheet() },

@@ -44,6 +44,10 @@ function describe(before: Position, after: Position, text: string): string {
 export class Chips {
   readonly element = h("div", { class: "wb-chips" });
   private showPrompt = false;
+  private chips: HTMLElement[] = [];
+  private path: Position[] | null = null;
+  private key = "";
+  private shown = -1;
 
   constructor(
     private store: Store,
@@ -52,7 +56,21 @@ export class Chips {
 
   update(): void {
     const { store } = this;
-    const { doc } = store;
+    // Moving the cursor touches a few chips; only a new token or another encoding draws all of them.
+    const key = JSON.stringify([store.options.background, store.options.underline, this.showPrompt, store.path.length]);
+    if (this.path !== store.path || this.key !== key) {
+      this.path = store.path;
+      this.key = key;
+      this.drawAll();
+      this.shown = -1;
+    }
+    this.mark(store.depth);
+    const current = this.chips[store.depth];
+    if (current) scrollInto(this.element, current);
+  }
+
+  private drawAll(): void {
+    const { doc } = this.store;
     const hiddenPrompt = this.showPrompt ? 0 : Math.max(0, doc.prompt.length - PROMPT_SHOWN);
     const toggle =
       doc.prompt.length > PROMPT_SHOWN &&
@@ -70,20 +88,30 @@ export class Chips {
         this.showPrompt ? "◂ fold the prompt" : `prompt +${hiddenPrompt} ▸`,
       );
     const input = doc.prompt.slice(hiddenPrompt).map((id) =>
-      h("span", { class: "wb-chip wb-input", title: `${label(store.token(id))} (id ${id})\ninput` }, tokenText(store.token(id))),
+      h("span", { class: "wb-chip wb-input", title: `${label(this.store.token(id))} (id ${id})\ninput` }, tokenText(this.store.token(id))),
     );
     fill(this.element, toggle, ...input, input.length > 0 && h("span", { class: "wb-cut", title: "the output starts here" }, "┃"), this.output());
-    const current = this.element.querySelector<HTMLElement>(".wb-current");
-    if (current) scrollInto(this.element, current);
+  }
+
+  /** Mark the chip at the cursor, and fade those after it. */
+  private mark(depth: number): void {
+    if (this.shown === depth) return;
+    const [low, high] = this.shown < 0 ? [0, this.chips.length - 1] : [Math.min(depth, this.shown), Math.max(depth, this.shown)];
+    for (let i = low; i <= high; i++) {
+      const chip = this.chips[i];
+      chip?.classList.toggle("wb-current", i === depth);
+      chip?.classList.toggle("wb-later", i >= depth && !chip.classList.contains("wb-caret"));
+      chip?.setAttribute("aria-selected", String(i === depth));
+    }
+    this.shown = depth;
   }
 
   private output(): HTMLElement {
     const { store } = this;
     const path = store.path;
-    const depth = store.depth;
     const slowest = Math.max(1e-9, ...path.map((p) => (p.times ? p.times.forward + p.times.exposed : 0)));
     const list = h("span", { class: "wb-output", role: "listbox", "aria-label": "Tokens of the output", "aria-orientation": "horizontal" });
-    path.slice(1).forEach((after, i) => {
+    this.chips = path.slice(1).map((after, i) => {
       const before = path[i]!;
       const edge = after.edge!;
       const token = store.token(edge.token);
@@ -91,9 +119,9 @@ export class Chips {
       const chip = h(
         "span",
         {
-          class: `wb-chip wb-${edge.kind}${i === depth ? " wb-current" : ""}${i >= depth ? " wb-later" : ""}`,
+          class: `wb-chip wb-${edge.kind}`,
           role: "option",
-          "aria-selected": String(i === depth),
+          "aria-selected": "false",
           "aria-label": `step ${i + 1}: ${label(token)}, ${kind.word}`,
           title: describe(before, after, label(token)),
           "data-step": i,
@@ -104,16 +132,16 @@ export class Chips {
       );
       this.encode(chip, "background", strength(store.options.background, before, after, slowest));
       this.encode(chip, "underline", strength(store.options.underline, before, after, slowest));
-      list.append(chip);
+      return chip;
     });
     const last = path[path.length - 1]!;
-    list.append(
+    this.chips.push(
       h(
         "span",
         {
-          class: `wb-chip wb-caret${depth === path.length - 1 ? " wb-current" : ""}`,
+          class: "wb-chip wb-caret",
           role: "option",
-          "aria-selected": String(depth === path.length - 1),
+          "aria-selected": "false",
           "aria-label": last.open ? "the next token" : `the end: ${last.end ?? "stopped"}`,
           title: last.open ? "the next token" : `the run ended: ${last.end ?? "stopped"}`,
           onclick: () => this.go(last.id),
@@ -121,6 +149,7 @@ export class Chips {
         last.open ? "█" : last.end === "dead_end" ? "⊘" : "■",
       ),
     );
+    list.append(...this.chips);
     return list;
   }
 

@@ -1,9 +1,10 @@
 // Entry of the bundle: an anywidget module, which also starts a self-contained report page.
 import { decodeDocument, fromBase64, fromView } from "./decode";
+import { NO_KERNEL } from "./actions";
 import { RecordedSearch } from "./search";
-import { mount, type Mounted } from "./stepper";
+import { mount, type Mounted } from "./frame";
 import { Store } from "./store";
-import type { Change, Command, Doc, Found, Host, Position } from "./types";
+import type { Answer, Change, Command, Doc, Found, Host, Position } from "./types";
 
 /** What anywidget hands to `render`. */
 interface Model {
@@ -19,6 +20,8 @@ type Message =
   | { type: "hello" }
   | ({ type: "change" } & Change)
   | { type: "done" }
+  | { type: "reset" }
+  | { type: "answer"; request: number; answer: Record<string, unknown> }
   | ({ type: "found"; request: number } & Found);
 
 const PATIENCE_MS = 5000;
@@ -41,6 +44,7 @@ function closeStatic(id: string): () => void {
 
 class KernelHost implements Host {
   private requests = new Map<number, (found: Found) => void>();
+  private questions = new Map<number, (answer: Answer<never>) => void>();
   private serial = 0;
 
   constructor(
@@ -58,10 +62,27 @@ class KernelHost implements Host {
   }
 
   search(position: Position, query: string, allowedOnly: boolean): Promise<Found> {
-    if (this.store.live !== true) return Promise.resolve(new RecordedSearch(this.store.doc).find(position, query, allowedOnly));
+    if (this.store.connected !== true) return Promise.resolve(new RecordedSearch(this.store.doc).find(position, query, allowedOnly));
     const request = ++this.serial;
     this.model.send({ type: "search", request, node: position.id, query, allowed_only: allowedOnly });
     return new Promise((resolve) => this.requests.set(request, resolve));
+  }
+
+  ask<T>(about: string, details: Record<string, unknown> = {}): Promise<Answer<T>> {
+    if (this.store.connected === false) return Promise.reject(new Error(NO_KERNEL));
+    const request = ++this.serial;
+    this.model.send({ type: "ask", request, about, ...details });
+    return new Promise((resolve) => this.questions.set(request, resolve as (answer: Answer<never>) => void));
+  }
+
+  answered(request: number, answer: Record<string, unknown>, buffers: DataView[]): void {
+    this.questions.get(request)?.({ answer, buffers } as unknown as Answer<never>);
+    this.questions.delete(request);
+  }
+
+  shown(tab: string): void {
+    this.model.set("tab", tab);
+    this.model.save_changes();
   }
 
   found(request: number, found: Found): void {
@@ -76,37 +97,54 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
   const host = new KernelHost(model, store);
   const root = document.createElement("div");
   el.append(root);
-  const mounted = mount(root, store, host, model.get("theme") as string);
+  const mounted = mount(root, store, host, {
+    theme: model.get("theme") as string,
+    screens: model.get("screens") === "workbench" ? "workbench" : "stepper",
+    tab: model.get("tab") as string,
+  });
   const stopClosing = closeStatic(model.get("view_id") as string);
   const patience = window.setTimeout(() => {
-    if (store.live !== null) return;
-    store.live = false;
+    if (store.connected !== null) return;
+    store.connected = false;
     store.notify();
   }, PATIENCE_MS);
-  const onMessage = (message: Message) => {
+  const onMessage = (message: Message, buffers: DataView[] = []) => {
     if (message.type === "found") host.found(message.request, message);
+    else if (message.type === "answer") host.answered(message.request, message.answer, buffers);
+    else if (message.type === "reset") void reset();
     else {
-      store.live = true;
+      store.connected = true;
       if (message.type === "change") store.merge(message);
       if (message.type === "done") store.busy = false;
       store.notify();
     }
   };
-  const onPayload = () =>
+  // Another run took the place of this one: a grammar was edited and put to use.
+  const reset = async () => {
+    store.replace(await read());
+    store.begin(model.get("cursor") as number);
+    store.busy = false;
+    store.notify();
+  };
+  const onPayload = () => {
+    if (store.connected) return; // messages brought everything already
     void read().then((doc) => {
-      if (doc.positions.length < store.doc.positions.length) return; // newer steps have arrived since
+      if (doc.positions.length < store.doc.positions.length) return;
       store.replace(doc);
       store.notify();
     });
+  };
   const onCursor = () => {
     store.move(model.get("cursor") as number);
     store.notify();
   };
+  const onTab = () => mounted.show(model.get("tab") as string);
   const onTheme = () => mounted.theme(model.get("theme") as string);
   model.on("msg:custom", onMessage);
   model.on("change:payload", onPayload);
   model.on("change:cursor", onCursor);
   model.on("change:theme", onTheme);
+  model.on("change:tab", onTab);
   model.send({ type: "hello" });
   return () => {
     window.clearTimeout(patience);
@@ -114,6 +152,7 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
     model.off("change:payload", onPayload);
     model.off("change:cursor", onCursor);
     model.off("change:theme", onTheme);
+    model.off("change:tab", onTab);
     stopClosing();
     mounted.stop();
   };
@@ -122,7 +161,7 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
 /** Show a recorded run: no kernel, everything that was recorded can be looked at. */
 export function replay(root: HTMLElement, doc: Doc, theme = "auto"): Mounted {
   const store = new Store(doc);
-  store.live = false;
+  store.connected = false;
   const search = new RecordedSearch(doc);
   return mount(
     root,
@@ -131,8 +170,9 @@ export function replay(root: HTMLElement, doc: Doc, theme = "auto"): Mounted {
       command: () => undefined,
       moved: () => undefined,
       search: (position, query, allowedOnly) => Promise.resolve(search.find(position, query, allowedOnly)),
+      ask: () => Promise.reject(new Error(NO_KERNEL)),
     },
-    theme,
+    { theme, screens: "workbench" },
   );
 }
 

@@ -23,11 +23,20 @@ export class Store {
   leaf = 0;
   selected: number | null = null;
   opened: number | null = null;
+  /** Bytes read of the token after the cursor: 0 between two tokens. */
+  byte = 0;
+  /** A state of the automaton that was chosen, on any screen. */
+  state: number | null = null;
+  /** Rules at which a run stops. */
+  breaks = new Set<string>();
+  /** A token that is followed over the steps. */
+  watched: number | null = null;
   busy = false;
   /** null until it is known whether a kernel answers. */
-  live: boolean | null = null;
+  connected: boolean | null = null;
   options: Options = { background: "kind", underline: "none", allowedOnly: false, query: "" };
   private children = new Map<number, number[]>();
+  private paths: { leaf: number; path: Position[] } | null = null;
   private listeners = new Set<() => void>();
 
   constructor(
@@ -54,9 +63,11 @@ export class Store {
 
   /** Positions from the root to the leaf of the branch that is shown. */
   get path(): Position[] {
+    if (this.paths?.leaf === this.leaf) return this.paths.path;
     const found: Position[] = [];
     for (let id = this.leaf; id >= 0; id = this.doc.positions[id]!.parent) found.push(this.doc.positions[id]!);
-    return found.reverse();
+    this.paths = { leaf: this.leaf, path: found.reverse() };
+    return found;
   }
 
   /** How many tokens were taken before the cursor. */
@@ -88,6 +99,7 @@ export class Store {
     if (cursor !== this.cursor) {
       this.selected = null;
       this.opened = null;
+      this.byte = 0;
     }
     this.cursor = cursor;
     if (!this.onPath(cursor, this.leaf)) this.leaf = this.lastLeaf(cursor);
@@ -101,7 +113,24 @@ export class Store {
       const shared = this.path.filter((position) => old.has(position.id));
       this.cursor = shared[shared.length - 1]!.id;
       this.selected = this.opened = null;
+      this.byte = 0;
     }
+  }
+
+  /** The token that is looked into byte by byte: the one taken from here, the one selected, the likely next one. */
+  get inside(): number | null {
+    return this.next?.edge?.token ?? this.selected ?? this.here.next;
+  }
+
+  /** The live states where the byte cursor stands; null where they were not recorded. */
+  get live(): number[] | null {
+    if (this.byte === 0) return this.here.live;
+    const token = this.inside;
+    if (token === null) return null;
+    const cells = this.here.whys[token]?.cells;
+    if (!cells) return null;
+    if (this.byte < cells.length) return cells[this.byte]![1];
+    return this.next?.live ?? null;
   }
 
   /** The next position in a direction where more than one token is allowed. */
@@ -122,11 +151,20 @@ export class Store {
   merge(change: Change): void {
     Object.assign(this.doc.tokens, change.tokens);
     Object.assign(this.doc.graphs, change.graphs);
+    Object.assign(this.doc.rules, change.rules);
     for (const position of change.positions) this.doc.positions[position.id] = position;
     this.doc.problem = change.problem;
     this.index();
     this.leaf = this.lastLeaf(this.leaf);
     this.move(change.cursor);
+  }
+
+  /** Look at another run from a position. */
+  begin(cursor: number): void {
+    this.cursor = this.doc.positions[cursor] ? cursor : 0;
+    this.leaf = this.lastLeaf(this.cursor);
+    this.selected = this.opened = this.state = this.watched = null;
+    this.byte = 0;
   }
 
   replace(doc: Doc): void {
@@ -143,6 +181,7 @@ export class Store {
 
   private index(): void {
     this.children.clear();
+    this.paths = null;
     for (const { id, parent } of this.doc.positions) {
       if (parent < 0) continue;
       const list = this.children.get(parent);

@@ -5,6 +5,7 @@ import { fill, h } from "./dom";
 import { label, percent, pieces, plural } from "./format";
 import { ordered } from "./store";
 import type { Found, Position, Row, Why } from "./types";
+import { whyCells } from "./whyview";
 
 const SHOWN = 200;
 
@@ -172,19 +173,11 @@ export class Table {
   private reason(id: number, allowed: boolean, reason: Why | undefined): (HTMLElement | string)[] {
     const { store } = this.context;
     if (!reason) {
-      const waiting = store.live !== false ? "Asking the kernel for the reason …" : "The reason was not recorded; it needs a kernel.";
+      const waiting = store.connected !== false ? "Asking the kernel for the reason …" : "The reason was not recorded; it needs a kernel.";
       return [allowed ? "The grammar can go on after all bytes of this token." : waiting];
     }
-    const token = store.token(id);
-    const cells = h("span", { class: "wb-cells" });
-    [...(token && token[1] === null ? token[0] : "")].forEach((byte, i) => {
-      const state = i < reason.consumed ? "●" : i === reason.consumed && !allowed ? "✕" : "·";
-      const word = state === "●" ? "consumed" : state === "✕" ? "fatal" : "not reached";
-      const text = pieces([byte, null])[0]!;
-      cells.append(h("span", { class: `wb-cell wb-cell-${word.replace(" ", "-")}`, title: `byte ${i + 1}: ${word}` }, `${text.text} ${state}`));
-    });
     return [
-      cells,
+      whyCells(store.token(id), reason, allowed),
       h("div", {}, reason.reason),
       reason.expected ? h("div", {}, "would be accepted there: ", h("code", {}, reason.expected)) : "",
     ].filter((part) => part !== "");

@@ -26,11 +26,18 @@ export interface Times {
   sample: number;
 }
 
-/** Why a token is allowed or not: how many of its bytes live, and one sentence. */
+/** One byte of a token: what became of it, the live states before it, the open parts, innermost first. */
+export type WhyCell = [status: "consumed" | "fatal" | "not reached", states: number[], stack: string[]];
+
+/** Why a token is allowed or not: how many of its bytes live, and one sentence; byte by byte where it was asked for. */
 export interface Why {
   consumed: number;
   reason: string;
   expected: string;
+  cells?: WhyCell[];
+  /** Allowed tokens that begin alike. */
+  nearest?: number[];
+  note?: string;
 }
 
 /** One position of the run: what is known before the next token is taken. */
@@ -59,8 +66,10 @@ export interface Position {
 
 export interface Graph {
   dot: string;
-  /** Transitions as [source, label, target]. */
-  edges: [number, string, number][];
+  /** The states that the picture shows. */
+  shown: number[];
+  /** Transitions as [source, label, target, 1 if a rule is read on the way]. */
+  edges: [number, string, number, 0 | 1][];
   /** States in which a rule may end. */
   final: number[];
   /** How many states are left out of the picture. */
@@ -91,6 +100,10 @@ export interface Doc {
   /** True when `tokens` holds the whole vocabulary and `masks` every mask. */
   complete: boolean;
   problem: Problem | null;
+  /** The author's rule of each state that a graph shows. */
+  rules: Record<string, string>;
+  /** What the screens beside the stepper show. */
+  panels: Panels;
 }
 
 /** What changed: positions replace those with the same id. */
@@ -98,8 +111,17 @@ export interface Change {
   positions: Position[];
   tokens: Record<string, Token>;
   graphs: Record<string, Graph>;
+  rules: Record<string, string>;
   cursor: number;
   problem: Problem | null;
+}
+
+/** Answers of the kernel that a notebook keeps, by screen. */
+export interface Panels {
+  grammar?: Checked;
+  dead?: DeadReport;
+  export?: ExportReport;
+  tokens?: { node: number; allowed: number; groups: { name: string; count: number; mass: number; samples: number[] }[] };
 }
 
 export interface Found {
@@ -114,14 +136,94 @@ export interface Found {
 export type Command =
   | { type: "step"; node: number }
   | { type: "take"; node: number; token: number }
-  | { type: "run"; node: number; until: "branching" | "end" }
+  | { type: "run"; node: number; until: Until; mass: number; depth: number; breaks: string[] }
   | { type: "stop" }
   | { type: "undo" }
   | { type: "why"; node: number; token: number };
+
+/** What a run goes on to. */
+export type Until = "branching" | "mass" | "depth" | "rule" | "end";
+
+/** An answer to a question, with binary data. */
+export interface Answer<T> {
+  answer: T & { error?: string; overtaken?: boolean };
+  buffers: DataView[];
+}
 
 /** What the front end runs on: a kernel behind a widget, or a recorded run. */
 export interface Host {
   command(command: Command): void;
   search(position: Position, query: string, allowedOnly: boolean): Promise<Found>;
   moved(cursor: number): void;
+  /** Ask the kernel; rejects where there is none. */
+  ask<T>(about: string, details?: Record<string, unknown>): Promise<Answer<T>>;
+  /** Tell the kernel which screen is shown. */
+  shown?(tab: string): void;
+}
+
+/** An error in a grammar text, as offsets in characters. */
+export interface Mistake {
+  message: string;
+  kind: string;
+  line: number | null;
+  column: number | null;
+  start: number | null;
+  end: number | null;
+  hint: string;
+  pointer: string;
+}
+
+export interface Example {
+  text: string;
+  /** What it should be. */
+  want: "match" | "not" | "prefix";
+}
+
+/** What became of an example: `ok` when it is what it should be; the first byte that may not come, if any. */
+export interface Verdict extends Example {
+  ok: boolean;
+  verdict: string;
+  failing: number | null;
+  byte: string;
+  expected: string;
+}
+
+/** The answer to a grammar text. */
+export interface Checked {
+  text: string;
+  kind: string;
+  ok: boolean;
+  ms: number;
+  states: number | null;
+  rules: number | null;
+  mistakes: Mistake[];
+  warnings: string[];
+  examples: Verdict[];
+}
+
+export interface FindingView {
+  kind: string;
+  title: string;
+  sentence: string;
+  facts: [name: string, value: string][];
+  /** Step of the run where an escape still existed, where the finding belongs to the run. */
+  step: number | null;
+  suggestion: string;
+  diff: string;
+  effect: string;
+}
+
+export interface DeadReport {
+  note: string;
+  ms: number;
+  findings: FindingView[];
+}
+
+export interface ExportReport {
+  path: string;
+  dry: boolean;
+  ok: boolean;
+  reasons: string[];
+  files: [name: string, size: number, hash: string][];
+  note: string;
 }

@@ -2,19 +2,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ACTIONS, actionFor, keyName, perform, showKey, take, why, type Context } from "../src/actions";
 import { Store } from "../src/store";
-import type { Command } from "../src/types";
+import type { Command, Until } from "../src/types";
 import { doc } from "./sample";
 
-function context(cursor: number, live: boolean | null, until: "branching" | "end" = "end"): Context & { sent: Command[] } {
+function context(cursor: number, live: boolean | null, until: Until = "end"): Context & { sent: Command[] } {
   const store = new Store(doc(), cursor);
-  store.live = live;
+  store.connected = live;
   const sent: Command[] = [];
   const nothing = () => undefined;
   return {
     store,
     sent,
-    host: { command: (command) => sent.push(command), moved: nothing, search: () => Promise.resolve({ rows: [], total: 0 }) },
-    view: { focusSearch: nothing, toggleSheet: nothing, leave: nothing, copy: nothing, moveRow: nothing, runUntil: () => until },
+    host: { command: (command) => sent.push(command), moved: nothing, search: () => Promise.resolve({ rows: [], total: 0 }), ask: () => Promise.reject(new Error("no")) },
+    view: { focusSearch: nothing, toggleSheet: nothing, leave: nothing, copy: nothing, moveRow: nothing, toggleText: nothing, target: () => ({ until, mass: 0.5 }) },
   };
 }
 const action = (id: string) => ACTIONS.find((action) => action.id === id)!;
@@ -81,7 +81,7 @@ test("running stops at the next recorded choice, or asks the kernel", () => {
   perform(c, action("run"));
   assert.deepEqual([c.store.cursor, c.sent], [4, []]);
   perform(c, action("run"));
-  assert.deepEqual(c.sent, [{ type: "run", node: 4, until: "branching" }]);
+  assert.deepEqual(c.sent, [{ type: "run", node: 4, until: "branching", mass: 0.5, depth: 0, breaks: [] }]);
   const recorded = context(3, false, "end");
   recorded.store.move(0);
   perform(recorded, action("run"));

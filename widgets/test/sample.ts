@@ -40,6 +40,8 @@ export function doc(more: Partial<Doc> = {}): Doc {
     masks: {},
     complete: false,
     problem: null,
+    rules: {},
+    panels: {},
     ...more,
   };
 }

@@ -39,7 +39,7 @@ test("a token taken in the past adds a branch and erases nothing", () => {
   store.move(0);
   assert.equal(store.childBy(1)?.id, 1);
   assert.equal(store.childBy(5), undefined);
-  store.merge({ positions: [position(5, 0, 5)], tokens: {}, graphs: {}, cursor: 5, problem: null });
+  store.merge({ positions: [position(5, 0, 5)], tokens: {}, graphs: {}, rules: {}, cursor: 5, problem: null });
   assert.deepEqual(ids(store), [0, 5]);
   assert.equal(store.branches().length, 3);
   assert.equal(store.doc.positions[3]!.end, "eos");
@@ -47,7 +47,7 @@ test("a token taken in the past adds a branch and erases nothing", () => {
 
 test("a change of a known position replaces it", () => {
   const store = new Store(doc(), 2);
-  store.merge({ positions: [position(2, 1, 2, { allowed: 9 })], tokens: { 7: ["z", null] }, graphs: {}, cursor: 2, problem: { kind: "DeadEnd", message: "m" } });
+  store.merge({ positions: [position(2, 1, 2, { allowed: 9 })], tokens: { 7: ["z", null] }, graphs: {}, rules: {}, cursor: 2, problem: { kind: "DeadEnd", message: "m" } });
   assert.equal(store.here.allowed, 9);
   assert.deepEqual(store.token(7), ["z", null]);
   assert.equal(store.doc.problem?.kind, "DeadEnd");

@@ -6,9 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.automaton.dot import byte_label
-from workbench.notebook.views import Document, Position, Why
+from workbench.notebook.views import Document, Position, Why, WhyCell
 
-__all__ = ["add_reasons", "reason", "reasons"]
+__all__ = ["add_reasons", "full_reason", "reason", "reasons"]
+
+#: Open parts that are kept per byte.
+FRAMES = 6
 
 #: Rejected tokens per position whose reason is worked out ahead.
 AHEAD = 6
@@ -22,6 +25,27 @@ def reason(matcher: Any, token_id: int) -> Why:
     found = explain(token_id)
     expected = byte_label(found.expected, limit=120) if found.expected else ""
     return Why(found.consumed, found.reason[:1].upper() + found.reason[1:], expected)
+
+
+def full_reason(matcher: Any, token_id: int) -> Why:
+    """The reason in the author's terms, byte by byte; takes longer than :func:`reason`."""
+    if getattr(matcher, "explain", None) is None or not hasattr(matcher, "compiled"):
+        return reason(matcher, token_id)
+    from workbench.diagnostics.explain import explain
+
+    found = explain(matcher, token_id)
+    cells = tuple(
+        WhyCell(cell.status, cell.states[:8], tuple(map(str, cell.stack[:FRAMES])))
+        for cell in found.cells
+    )
+    return Why(
+        found.consumed,
+        found.sentence[:1].upper() + found.sentence[1:],
+        byte_label(found.expected, limit=120) if found.expected else "",
+        cells,
+        tuple(token.token_id for token in found.nearest),
+        found.note,
+    )
 
 
 def reasons(matcher: Any, position: Position) -> dict[int, Why]:

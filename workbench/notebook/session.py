@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import DeadEnd, WorkbenchError
-from workbench.notebook.reasons import reason, reasons
+from workbench.notebook.reasons import full_reason, reasons
+from workbench.notebook.targets import REACHED, Target
 from workbench.notebook.views import (
     Document,
     Edge,
@@ -28,6 +29,7 @@ from workbench.notebook.views import (
     position_before,
     problem_wire,
     row_wire,
+    rules_wire,
     start_document,
     tokens_wire,
 )
@@ -60,7 +62,7 @@ class Session:
         self._undo: list[int] = []
         self._scout: tuple[int, Decoder] | None = None
         self._dirty: set[int] = set()
-        self._sent: tuple[set[int], set[str]] = (set(), set())
+        self._sent: tuple[set[int], set[str], set[int]] = (set(), set(), set())
         self._add(None)
 
     def __repr__(self) -> str:
@@ -123,29 +125,38 @@ class Session:
         return self._take(self._cursor if position is None else position, token_id)
 
     def running(
-        self, until: Literal["branching", "end"] = "end", position: int | None = None
+        self,
+        until: str = "end",
+        position: int | None = None,
+        target: Target | None = None,
     ) -> Iterator[Position]:
-        """Step from a position to the next one with a choice or to the end, one step per item.
+        """Step from a position until something is reached or the run ends, one step per item.
 
-        One call takes at most 256 tokens.
+        ``until`` is "branching" (a choice), "mass" (the mask removes much), "depth" (the stack grows or
+        shrinks), "rule" (the rule on top is left) or "end"; ``target`` says how much and from where. One call
+        takes at most 256 tokens. Raises ``ValueError`` for another word.
         """
+        if until not in REACHED:
+            raise ValueError(f"one of {', '.join(REACHED)} is expected, not {until!r}")
         at = self._cursor if position is None else position
+        return self._running(until, at, target or Target(depth=self._known(at).depth))
+
+    def _running(self, until: str, at: int, target: Target) -> Iterator[Position]:
         start = self._cursor
         for taken in range(RUN_LIMIT):
-            if not self._known(at).open:
+            before = self._known(at)
+            if not before.open:
                 break
             reached = self._advance(at, None)
             if taken == 0:
                 self._undo.append(start)
             at = self._cursor = reached.id
             yield reached
-            if until == "branching" and reached.open and reached.allowed > 1:
+            if reached.open and (REACHED[until](reached, target) or target.breaks(before, reached)):
                 break
 
-    def run(
-        self, until: Literal["branching", "end"] = "end", position: int | None = None
-    ) -> Position:
-        """Step to the next position with a choice, or to the end."""
+    def run(self, until: str = "end", position: int | None = None) -> Position:
+        """Step until something is reached (see :meth:`running`), or to the end."""
         for _ in self.running(until, position):
             pass
         return self.here
@@ -202,14 +213,14 @@ class Session:
     # Asking about a position.
 
     def why(self, token_id: int, position: int | None = None) -> Why:
-        """Why a token is allowed or not at a position; kept with the position."""
+        """Why a token is allowed or not at a position, byte by byte; kept with the position."""
         number = self._cursor if position is None else position
         here = self._known(number)
         found = here.whys.get(token_id)
-        if found is None:
-            found = reason(self._look(number).matcher, token_id)
+        if found is None or not found.cells:
+            found = full_reason(self.look(number).matcher, token_id)
             self.document.positions[number] = replace(here, whys={**here.whys, token_id: found})
-            self.document.add_tokens([token_id], self.decoder.vocabulary)
+            self.document.add_tokens([token_id, *found.nearest], self.decoder.vocabulary)
             self._dirty.add(number)
         return found
 
@@ -224,7 +235,7 @@ class Session:
         number = self._cursor if position is None else position
         if not self._known(number).open:
             return {"rows": [], "total": 0, "tokens": {}, "note": "the run ended here"}
-        found = self._found(self._look(number), query.strip(), not allowed_only)
+        found = self._found(self.look(number), query.strip(), not allowed_only)
         if found is None:
             note = "write id: and a number, or hex: and pairs of digits"
             return {"rows": [], "total": 0, "tokens": {}, "note": note}
@@ -265,10 +276,12 @@ class Session:
     def changes(self) -> dict[str, Any]:
         """What was added or changed since the last call, as the front end reads it."""
         document = self.document
-        tokens, pictures = self._sent
+        tokens, pictures, rules = self._sent
         new_tokens = {i: entry for i, entry in document.tokens.items() if i not in tokens}
         new_pictures = {k: drawn for k, drawn in document.pictures.items() if k not in pictures}
+        new_rules = {i: rule for i, rule in document.rules.items() if i not in rules}
         tokens.update(new_tokens)
+        rules.update(new_rules)
         pictures.update(new_pictures)
         changed = sorted(self._dirty)
         self._dirty.clear()
@@ -276,6 +289,7 @@ class Session:
             "positions": [document.positions[number].wire() for number in changed],
             "tokens": tokens_wire(new_tokens),
             "graphs": {key: picture_wire(drawn) for key, drawn in new_pictures.items()},
+            "rules": rules_wire(new_rules),
             "cursor": self._cursor,
             "problem": problem_wire(document.problem),
         }
@@ -311,7 +325,7 @@ class Session:
             assert edge is not None
             self.decoder.step(edge.token_id)
 
-    def _look(self, position: int) -> Decoder:
+    def look(self, position: int) -> Decoder:
         """A decoder that stands at a position; the main one stays where it is if it can."""
         self._known(position)
         path = self._path(self._where())

@@ -7,15 +7,18 @@ a kernel or not trusted, and the live one. ``WORKBENCH_STATIC=1`` leaves only th
 from __future__ import annotations
 
 import os
+import threading
+import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anywidget
 import traitlets
 
-from workbench.notebook.conversation import Conversation
+from workbench.errors import WorkbenchError
+from workbench.notebook.conversation import Conversation, Desk
 from workbench.notebook.report import write_page
 from workbench.notebook.session import Session
 from workbench.notebook.static_html import static_html, static_text
@@ -28,6 +31,11 @@ __all__ = ["Stepper"]
 _STATIC = Path(__file__).parent / "static"
 
 
+#: Saving what a notebook keeps is put off while it takes longer than this.
+QUICK_S = 0.02
+PUT_OFF_S = 0.6
+
+
 class Stepper(anywidget.AnyWidget):
     """Steps a model through a grammar, token by token; see :func:`workbench.step`."""
 
@@ -38,20 +46,29 @@ class Stepper(anywidget.AnyWidget):
     cursor = traitlets.Int(0).tag(sync=True)
     theme = traitlets.Enum(["auto", "light", "dark"], default_value="auto").tag(sync=True)
     view_id = traitlets.Unicode().tag(sync=True)
+    #: which screens the page shows: "stepper" or "workbench"
+    screens = traitlets.Unicode("stepper").tag(sync=True)
+    tab = traitlets.Unicode("step").tag(sync=True)
 
-    def __init__(self, session: Session, *, theme: str = "auto") -> None:
+    def __init__(self, session: Session, *, theme: str = "auto", tab: str = "step") -> None:
         self.session = session
         self._static: Any = None
+        self._settling: threading.Timer | None = None
+        self._settle_s = 0.0
         session.changes()
         super().__init__(
-            payload=session.document.payload(), theme=theme, view_id=uuid.uuid4().hex[:12]
+            payload=session.document.payload(),
+            theme=theme,
+            view_id=uuid.uuid4().hex[:12],
+            tab=tab,
         )
-        self.conversation = Conversation(session, lambda answer: self.send(answer), self._settle)
+        self.conversation = Conversation(session, self._post, self._settle_soon, self._desk())
         self.on_msg(lambda _, message, __: self.conversation.receive(message))
         self.observe(self._on_cursor, names="cursor")
 
     def __repr__(self) -> str:
-        return f"<Stepper of {len(self.document.positions)} positions: {self.text[-40:]!r}>"
+        name = type(self).__name__
+        return f"<{name} of {len(self.document.positions)} positions: {self.text[-40:]!r}>"
 
     def __str__(self) -> str:
         return static_text(self.document, self.session.leaf)
@@ -80,9 +97,20 @@ class Stepper(anywidget.AnyWidget):
         """Look at the position ``n`` tokens before."""
         self._do(lambda: self.session.back(n))
 
-    def run(self, until: str = "end") -> None:
-        """Step to the next position with a choice ("branching") or to the end."""
-        self._do(lambda: self.session.run("branching" if until == "branching" else "end"))
+    def run(self, until: str = "end", *, wait: bool = True) -> None:
+        """Step until something is reached; see :meth:`Session.running` for the words.
+
+        With ``wait`` False the steps are taken on a thread; ``stop`` ends them.
+        """
+        if wait:
+            self._do(lambda: self.session.run(until))
+        else:
+            self.conversation.start(until)
+
+    def stop(self) -> None:
+        """End a run that goes on behind the notebook, after the step that it is taking."""
+        self.conversation.stop()
+        self.conversation.wait()
 
     def undo(self) -> None:
         """Return to where the cursor was before the last token was taken."""
@@ -93,6 +121,15 @@ class Stepper(anywidget.AnyWidget):
         return write_page(self.document, path)
 
     # Showing.
+
+    def _desk(self) -> Desk | None:
+        return None
+
+    def _post(self, message: dict[str, Any], buffers: Sequence[bytes]) -> None:
+        if buffers:
+            self.send(message, buffers)
+        else:
+            self.send(message)
 
     def _ipython_display_(self) -> None:
         from IPython.display import HTML, display
@@ -107,20 +144,40 @@ class Stepper(anywidget.AnyWidget):
         return static_html(self.document, self.view_id, self.session.leaf)
 
     def _do(self, action: Callable[[], object]) -> None:
+        if self.conversation.is_running:
+            raise WorkbenchError("a run goes on: stop it first, or wait for its end")
         try:
-            action()
+            with self.conversation.lock:
+                action()
         finally:
             self.conversation.announce()
             self._settle()
 
     def _settle(self) -> None:
         """Bring the saved state up to date: what a notebook keeps, and the static view."""
-        self.payload = self.document.payload()
-        self.cursor = self.session.cursor
+        started = time.perf_counter()
+        with self.conversation.lock:
+            self.payload = self.document.payload()
+            self.cursor = self.session.cursor
+            shown = self._static_html() if self._static is not None else ""
         if self._static is not None:
             from IPython.display import HTML
 
-            self._static.update(HTML(self._static_html()))
+            self._static.update(HTML(shown))
+        self._settle_s = time.perf_counter() - started
+
+    def _settle_soon(self) -> None:
+        """Settle now if that is quick, else a little after the last of several commands."""
+        if self._settling is not None:
+            self._settling.cancel()
+        if self._settle_s < QUICK_S:
+            self._settle()
+            return
+        with self.conversation.lock:
+            self.cursor = self.session.cursor
+        self._settling = threading.Timer(PUT_OFF_S, self._settle)
+        self._settling.daemon = True
+        self._settling.start()
 
     def _on_cursor(self, change: dict[str, Any]) -> None:
         if 0 <= change["new"] < len(self.document.positions):

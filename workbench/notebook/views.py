@@ -22,6 +22,7 @@ import numpy as np
 
 from workbench.automaton.dot import Picture, is_final, picture
 from workbench.decoding.trace import Trace, TraceStep, byte_order
+from workbench.notebook.places import place, places
 
 if TYPE_CHECKING:
     from workbench.automaton.model import Automaton
@@ -35,6 +36,7 @@ __all__ = [
     "Row",
     "TokenTable",
     "Why",
+    "WhyCell",
     "closed_position",
     "from_trace",
     "position_before",
@@ -103,12 +105,43 @@ class Times:
 
 
 @dataclass(frozen=True, slots=True)
+class WhyCell:
+    """One byte of a token: what became of it, where the text stood before it."""
+
+    status: str
+    states: tuple[int, ...] = ()
+    stack: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Why:
-    """Why a token is allowed or not: bytes that live, one sentence, the bytes accepted there."""
+    """Why a token is allowed or not: bytes that live, one sentence, the bytes accepted there.
+
+    ``cells`` tell of each byte what became of it, the states before it and the open parts, innermost first;
+    ``nearest`` are allowed tokens that begin alike.
+    """
 
     consumed: int
     reason: str
     expected: str = ""
+    cells: tuple[WhyCell, ...] = ()
+    nearest: tuple[int, ...] = ()
+    note: str = ""
+
+    def wire(self) -> dict[str, Any]:
+        """The JSON form that the front end reads; what is empty is left out."""
+        found: dict[str, Any] = {
+            "consumed": self.consumed,
+            "reason": self.reason,
+            "expected": self.expected,
+        }
+        if self.cells:
+            found["cells"] = [[c.status, list(c.states), list(c.stack)] for c in self.cells]
+        if self.nearest:
+            found["nearest"] = list(self.nearest)
+        if self.note:
+            found["note"] = self.note
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +167,16 @@ class Position:
     next: int | None = None
     end: str | None = None
     whys: dict[int, Why] = field(default_factory=dict)
+
+    @property
+    def depth(self) -> int:
+        """Frames of the first live stack."""
+        return len(self.stacks[0]) if self.stacks else 0
+
+    @property
+    def top_rules(self) -> frozenset[str]:
+        """The author's rules on top of the live stacks."""
+        return frozenset(rule for frames in self.stacks if frames for rule in frames[0].rules)
 
     def wire(self) -> dict[str, Any]:
         """The JSON form that the front end reads."""
@@ -173,10 +216,7 @@ class Position:
             },
             "next": self.next,
             "end": self.end,
-            "whys": {
-                str(token): {"consumed": w.consumed, "reason": w.reason, "expected": w.expected}
-                for token, w in self.whys.items()
-            },
+            "whys": {str(token): why.wire() for token, why in self.whys.items()},
         }
 
 
@@ -196,6 +236,10 @@ class Document:
     #: True when ``tokens`` holds the whole vocabulary and ``masks`` every mask
     complete: bool = False
     problem: tuple[str, str] | None = None
+    #: the author's rule of each state that a picture shows
+    rules: dict[int, str] = field(default_factory=dict)
+    #: what the screens beside the stepper show, by screen
+    panels: dict[str, Any] = field(default_factory=dict)
 
     def path(self, leaf: int | None = None) -> list[Position]:
         """Positions from the start to ``leaf`` (by default the end of the newest branch)."""
@@ -233,6 +277,8 @@ class Document:
             "masks": self.masks,
             "complete": self.complete,
             "problem": problem_wire(self.problem),
+            "rules": rules_wire(self.rules),
+            "panels": self.panels,
         }
 
     def payload(self) -> bytes:
@@ -264,11 +310,17 @@ def picture_wire(drawn: Picture) -> dict[str, Any]:
     """A picture as the front end reads it."""
     return {
         "dot": drawn.source,
-        "edges": [[t.source, t.label, t.target] for t in drawn.transitions],
+        "shown": list(drawn.states),
+        "edges": [[t.source, t.label, t.target, int(t.call)] for t in drawn.transitions],
         "final": list(drawn.final),
         "hidden": drawn.hidden,
         "states": len(drawn.states) + drawn.hidden,
     }
+
+
+def rules_wire(rules: dict[int, str]) -> dict[str, str]:
+    """Rules of states as the front end reads them."""
+    return {str(state): rule for state, rule in rules.items()}
 
 
 def problem_wire(problem: tuple[str, str] | None) -> dict[str, str] | None:
@@ -422,9 +474,11 @@ def add_position(
     if not position.open and not position.live and position.edge and position.edge.kind == "eos":
         before = document.positions[position.parent]
         position = replace(position, live=before.live, stacks=before.stacks)
+    if pictures.automaton is not None:
+        position = replace(position, stacks=_placed(position.stacks, pictures.automaton))
     drawn = pictures.at(position.live, position.stacks)
     if drawn is not None:
-        document.pictures.setdefault(*drawn)
+        add_picture(document, *drawn, pictures.automaton)
         position = replace(position, graph=drawn[0])
     ids = [row.token_id for row in position.rows]
     document.add_tokens([*ids, *([position.edge.token_id] if position.edge else [])], vocabulary)
@@ -433,6 +487,27 @@ def add_position(
     else:
         document.positions[position.id] = position
     return position
+
+
+def _placed(
+    stacks: tuple[tuple[Frame, ...], ...], automaton: Automaton
+) -> tuple[tuple[Frame, ...], ...]:
+    """Stacks with their frames called by the place of a schema, where it is one."""
+    return tuple(
+        tuple(replace(f, rules=places(automaton, f.state) or f.rules) for f in frames)
+        for frames in stacks
+    )
+
+
+def add_picture(document: Document, key: str, drawn: Picture, automaton: Automaton | None) -> None:
+    """Put a picture into a document, with the rules of the states that it shows."""
+    if key in document.pictures or automaton is None:
+        return
+    document.pictures[key] = drawn
+    shown = [*drawn.states, *(t.target for t in drawn.transitions)]
+    for state in shown:
+        if state not in document.rules and (name := place(automaton, state)):
+            document.rules[state] = name
 
 
 def from_trace(

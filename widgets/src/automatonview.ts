@@ -1,0 +1,295 @@
+// The automaton at full size: rules fold, stacks are cards, a list of transitions is the route for the keyboard.
+import type { Context } from "./actions";
+import { Canvas, smallButton } from "./canvas";
+import { StackCards } from "./cards";
+import { scrollInto } from "./chips";
+import { fill, h } from "./dom";
+import { dotOf, foldedNodes, nodeOf, rulesOf } from "./dot";
+import { plural } from "./format";
+import { captionOf, describe, returnsOf, transitionsFrom } from "./graph";
+import type { Panel } from "./panel";
+import type { Graph } from "./types";
+
+/** From this many shown states on, rules that are not on the stack are folded unless they were opened. */
+const FOLD_FROM = 60;
+
+export class AutomatonView implements Panel {
+  readonly id = "automaton";
+  readonly title = "Automaton";
+  readonly actions = [
+    { name: "Fold or unfold the rule of the chosen state", keys: ["F"], run: () => this.foldOne() },
+    { name: "Fold or unfold all rules", keys: ["A"], run: () => this.foldAll() },
+    { name: "Fit the graph", keys: ["0"], run: () => this.canvas.fit() },
+    { name: "Go to the live states", keys: ["G"], run: () => this.goLive() },
+    { name: "Freeze the stacks of this step", keys: ["Z"], run: () => this.cards.freeze() },
+  ];
+  private canvas = new Canvas((id) => this.pick(id));
+  private cards: StackCards;
+  private crumbs = h("nav", { class: "wb-crumbs", "aria-label": "Stack, outermost rule first" });
+  private caption = h("div", { class: "wb-note" });
+  private fold = smallButton("fold all", "Fold or unfold all rules (A)", () => this.foldAll());
+  private rules = h("div", { class: "wb-rules", role: "group", "aria-label": "Rules: fold or unfold" });
+  private list = h("div", { class: "wb-ways", role: "listbox", tabindex: "0", "aria-label": "Transitions" });
+  private listTitle = h("strong", {}, "transitions");
+  readonly element: HTMLElement;
+  /** What the person decided about rules; others fold by themselves in large pictures. */
+  private wanted = new Map<string, boolean>();
+  /** States around which another picture is shown; null follows the live ones. */
+  private around: number[] | null = null;
+  private asked = new Map<string, Graph>();
+  private way = 0;
+  private trail: number[] = [];
+  private problem = "";
+
+  constructor(
+    private context: Context,
+    private show: (tab: string) => void,
+  ) {
+    this.cards = new StackCards(context.store, (state) => this.choose(state));
+    this.list.addEventListener("keydown", (event) => this.pressed(event));
+    this.list.addEventListener("click", (event) => {
+      const row = (event.target as Element).closest<HTMLElement>("[data-way]");
+      if (row) this.follow(Number(row.dataset["way"]));
+    });
+    this.element = h(
+      "div",
+      { class: "wb-columns wb-wide" },
+      h(
+        "section",
+        { class: "wb-box wb-automaton wb-large", "aria-label": "Automaton" },
+        h(
+          "div",
+          { class: "wb-tools" },
+          h("strong", {}, "automaton"),
+          h("span", { class: "wb-legend" }, "▶ live · ✓ may end · ▭ a rule"),
+          h("span", { class: "wb-space" }),
+          this.fold,
+          smallButton("fit", "Fit the graph (0)", () => this.canvas.fit()),
+          smallButton("go to live", "Go to the live states (G)", () => this.goLive()),
+          smallButton("−", "Smaller", () => this.canvas.zoom(1 / 1.3)),
+          smallButton("+", "Larger", () => this.canvas.zoom(1.3)),
+        ),
+        this.crumbs,
+        this.canvas.element,
+        this.caption,
+        this.rules,
+      ),
+      h("div", { class: "wb-side" }, this.cards.element, h("section", { class: "wb-box", "aria-label": "Transitions" }, h("div", { class: "wb-tools" }, this.listTitle, h("span", { class: "wb-legend" }, "↑ ↓ choose · → follow · ← back")), this.list)),
+    );
+  }
+
+  stop(): void {
+    this.canvas.stop();
+  }
+
+  private get graph(): Graph | undefined {
+    const { store } = this.context;
+    return (this.around && this.asked.get(this.around.join())) || store.doc.graphs[store.here.graph];
+  }
+
+  update(): void {
+    const { store } = this.context;
+    this.cards.update();
+    const graph = this.graph;
+    if (!graph) {
+      this.canvas.clear("This record holds no automaton.");
+      this.canvas.element.setAttribute("aria-label", "No automaton was recorded");
+      fill(this.rules);
+      fill(this.crumbs);
+      fill(this.list);
+      return;
+    }
+    const live = store.live ?? [];
+    const folded = this.folded(graph);
+    const boxes = foldedNodes(graph, store.doc.rules, folded);
+    const lit = live.map((state) => nodeOf(state, store.doc.rules, boxes));
+    const chosen = store.state === null ? null : nodeOf(store.state, store.doc.rules, boxes);
+    this.canvas.element.setAttribute("aria-label", describe(graph, live));
+    this.caption.textContent = this.problem || (this.around ? `around state ${this.around.join(", ")}: ${captionOf(graph, live).replace(", those around the live ones", "")}` : captionOf(graph, live));
+    void this.canvas.show(dotOf(graph, store.doc.rules, folded, returnsOf(graph, store.here)), lit, chosen);
+    this.drawCrumbs();
+    this.drawRules(graph, folded);
+    this.drawWays(graph);
+  }
+
+  private folded(graph: Graph): Set<string> {
+    const { store } = this.context;
+    const open = new Set(store.here.stacks.flatMap((frames) => frames.flatMap((frame) => frame.rules)));
+    const found = new Set<string>();
+    for (const [rule, states] of rulesOf(graph, store.doc.rules)) {
+      if (!rule || states.length < 2) continue;
+      if (this.wanted.get(rule) ?? (graph.shown.length > FOLD_FROM && !open.has(rule))) found.add(rule);
+    }
+    return found;
+  }
+
+  private drawCrumbs(): void {
+    const { store } = this.context;
+    const frames = [...(store.here.stacks[0] ?? [])].reverse();
+    const shown = frames.length > 8 ? [...frames.slice(0, 2), null, ...frames.slice(-5)] : frames;
+    fill(
+      this.crumbs,
+      ...shown.flatMap((frame, i) => {
+        const last = i === shown.length - 1;
+        const sign = i > 0 ? h("span", { class: "wb-note", "aria-hidden": "true" }, "›") : "";
+        if (!frame) return [sign, h("span", { class: "wb-note" }, `… ${frames.length - 7} frames`)];
+        const name = frame.rules.join(" · ") || `state ${frame.state}`;
+        const does = last ? `${name}: where the text stands` : `${name}: show state ${frame.state}, where it goes on`;
+        return [sign, h("button", { type: "button", class: "wb-small", "aria-label": does, title: does, onclick: () => (last ? this.goLive() : this.choose(frame.state)) }, last ? `▶ ${name}` : name)];
+      }),
+    );
+  }
+
+  private drawRules(graph: Graph, folded: Set<string>): void {
+    const { store } = this.context;
+    const rules = [...rulesOf(graph, store.doc.rules)].filter(([rule, states]) => rule && states.length > 1);
+    this.rules.hidden = this.fold.hidden = rules.length === 0;
+    this.fold.textContent = folded.size === rules.length && rules.length ? "unfold all" : "fold all";
+    fill(
+      this.rules,
+      h("span", { class: "wb-note" }, "rules:"),
+      ...rules.slice(0, 40).map(([rule, states]) => {
+        const closed = folded.has(rule);
+        const name = `${closed ? "Unfold" : "Fold"} ${rule} (${plural(states.length, "state")})`;
+        return h("button", { type: "button", class: "wb-small", "aria-expanded": String(!closed), "aria-label": name, title: name, "data-rule": rule, onclick: () => this.toggle(rule, closed) }, `${closed ? "▸" : "▾"} ${rule}`);
+      }),
+      rules.length > 40 && h("span", { class: "wb-note" }, `and ${rules.length - 40} more`),
+    );
+  }
+
+  /** The states whose ways out are listed: the chosen one, else the live ones. */
+  private get listed(): number[] {
+    const { store } = this.context;
+    return store.state === null ? (store.live ?? []) : [store.state];
+  }
+
+  private get ways(): [number, string, number | string][] {
+    const graph = this.graph;
+    return graph ? transitionsFrom(graph, this.listed, this.context.store.here) : [];
+  }
+
+  private drawWays(graph: Graph): void {
+    const { store } = this.context;
+    const ways = transitionsFrom(graph, this.listed, store.here);
+    this.way = Math.min(this.way, Math.max(0, ways.length - 1));
+    const from = store.state === null ? "the live states" : `state ${store.state}`;
+    this.listTitle.textContent = `transitions from ${from} (${ways.length})`;
+    const name = (state: number | string) => (typeof state === "number" && store.doc.rules[state] ? `${state} ${store.doc.rules[state]}` : String(state));
+    const prefix = `wb-way-${graph.states}-${store.cursor}`;
+    fill(
+      this.list,
+      ...ways.slice(0, 300).map(([source, on, target], i) =>
+        h(
+          "div",
+          { class: `wb-way${i === this.way ? " wb-selected" : ""}`, role: "option", id: `${prefix}-${i}`, "aria-selected": String(i === this.way), "data-way": i, "aria-label": `from state ${source} on ${on} to ${typeof target === "number" ? `state ${name(target)}` : target}` },
+          h("span", {}, source),
+          h("code", {}, on),
+          h("span", {}, `→ ${name(target)}`),
+        ),
+      ),
+      !ways.length && h("p", { class: "wb-empty" }, "no way out of here is in this picture"),
+    );
+    if (ways.length) this.list.setAttribute("aria-activedescendant", `${prefix}-${this.way}`);
+    else this.list.removeAttribute("aria-activedescendant");
+    const row = this.list.querySelector<HTMLElement>(".wb-selected");
+    if (row) scrollInto(this.list, row);
+  }
+
+  private pressed(event: KeyboardEvent): void {
+    const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.shiftKey || event.ctrlKey || event.metaKey) return;
+    if (move) {
+      this.way = Math.min(Math.max(0, this.way + move), Math.max(0, this.ways.length - 1));
+      event.preventDefault();
+      this.update();
+    } else if (event.key === "ArrowRight" || event.key === "Enter") {
+      event.preventDefault();
+      this.follow(this.way);
+    } else if (event.key === "ArrowLeft") {
+      event.preventDefault();
+      const back = this.trail.pop();
+      if (back === undefined) this.goLive();
+      else this.choose(back, false);
+    }
+  }
+
+  private follow(way: number): void {
+    const target = this.ways[way]?.[2];
+    if (typeof target !== "number") return;
+    const { store } = this.context;
+    if (store.state !== null) this.trail.push(store.state);
+    this.way = 0;
+    this.choose(target, false);
+  }
+
+  /** Choose a state; where the picture does not show it, ask for one that does. */
+  choose(state: number, fresh = true): void {
+    const { store } = this.context;
+    if (fresh) this.trail = [];
+    store.state = state;
+    this.problem = "";
+    const graph = this.graph;
+    if (graph && graph.hidden && !graph.shown.includes(state)) void this.ask(state);
+    store.notify();
+  }
+
+  private async ask(state: number): Promise<void> {
+    const { store, host } = this.context;
+    this.around = [state];
+    if (!this.asked.has(String(state))) {
+      try {
+        const { answer } = await host.ask<{ graph: Graph; rules: Record<string, string> }>("picture", { states: [state] });
+        if (answer.error) throw new Error(answer.error);
+        Object.assign(store.doc.rules, answer.rules);
+        this.asked.set(String(state), answer.graph);
+      } catch (error) {
+        this.around = null;
+        this.problem = `State ${state} is not in the recorded picture: ${error instanceof Error ? error.message : String(error)}`;
+      }
+    }
+    store.notify();
+  }
+
+  private pick(id: string): void {
+    const { store } = this.context;
+    const state = /^s(\d+)$/.exec(id)?.[1];
+    if (state !== undefined) this.choose(Number(state));
+    else {
+      const graph = this.graph;
+      const rule = graph && [...foldedNodes(graph, store.doc.rules, this.folded(graph))].find(([, node]) => node === id)?.[0];
+      if (rule) this.toggle(rule, true);
+    }
+  }
+
+  private toggle(rule: string, closed: boolean): void {
+    this.wanted.set(rule, !closed);
+    this.update();
+  }
+
+  private foldOne(): void {
+    const { store } = this.context;
+    const graph = this.graph;
+    const rule = store.doc.rules[store.state ?? store.live?.[0] ?? -1];
+    if (graph && rule) this.toggle(rule, this.folded(graph).has(rule));
+  }
+
+  private foldAll(): void {
+    const graph = this.graph;
+    if (!graph) return;
+    const rules = [...rulesOf(graph, this.context.store.doc.rules).keys()].filter(Boolean);
+    const close = this.folded(graph).size === 0;
+    for (const rule of rules) this.wanted.set(rule, close);
+    this.update();
+  }
+
+  private goLive(): void {
+    this.around = null;
+    this.trail = [];
+    this.problem = "";
+    this.way = 0;
+    this.context.store.state = null;
+    this.show(this.id);
+    this.context.store.notify();
+    this.canvas.center();
+  }
+}

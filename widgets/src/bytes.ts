@@ -1,0 +1,37 @@
+// Inside a token: its bytes as cells, and where the automaton stands between two of them.
+import { fill, h } from "./dom";
+import { pieces, plural } from "./format";
+import type { Store } from "./store";
+
+export class ByteStrip {
+  readonly element = h("div", { class: "wb-bytes", hidden: true });
+
+  constructor(private store: Store) {}
+
+  update(): void {
+    const { store } = this;
+    const token = store.inside;
+    this.element.hidden = store.byte === 0 || token === null;
+    if (token === null || store.byte === 0) return;
+    const spelled = store.token(token)?.[0] ?? "";
+    const cells = store.here.whys[token]?.cells;
+    const shown = [...spelled].map((byte, i) => {
+      const piece = pieces([byte, null])[0]!;
+      const status = i < store.byte ? "consumed" : cells?.[i]?.[0] === "fatal" ? "fatal" : "not-reached";
+      const glyph = status === "consumed" ? "●" : status === "fatal" ? "✕" : "·";
+      const here = i === store.byte ? " wb-cell-here" : "";
+      return h("span", { class: `wb-cell wb-cell-${status}${here}`, title: `byte ${i + 1}: ${status.replace("-", " ")}` }, `${piece.text} ${glyph}`);
+    });
+    const at = Math.min(store.byte, spelled.length);
+    const live = store.live;
+    const stack = cells?.[store.byte]?.[2] ?? [];
+    const where = live === null ? "asking for the states inside the token …" : live.length ? `▶ ${plural(live.length, "live state")}: ${live.slice(0, 8).join(", ")}` : "no live state";
+    fill(
+      this.element,
+      h("span", { class: "wb-byte-place" }, `byte ${at} of ${spelled.length}`),
+      h("span", { class: "wb-cells" }, ...shown),
+      h("span", { class: "wb-here" }, where),
+      stack.length > 0 && h("span", { class: "wb-note" }, `in ${stack.slice(0, 3).join(" < ")}`),
+    );
+  }
+}

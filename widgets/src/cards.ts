@@ -1,0 +1,80 @@
+// Live configurations as cards: each can be hidden, and those of a step can be frozen to compare with later ones.
+import { fill, h } from "./dom";
+import { plural } from "./format";
+import { card, sharedBelow } from "./stack";
+import type { Store } from "./store";
+import type { Frame } from "./types";
+
+const SHOWN = 8;
+
+export class StackCards {
+  private title = h("strong", {}, "stacks");
+  private body = h("div", { class: "wb-cards" });
+  private freezer = h("button", { type: "button", class: "wb-small", title: "Keep these stacks in view (Z)", "aria-label": "Freeze the stacks of this step (Z)", onclick: () => this.freeze() }, "freeze");
+  private shower = h("button", { type: "button", class: "wb-small", onclick: () => this.showAll() }, "show hidden");
+  readonly element = h("section", { class: "wb-box wb-stack", "aria-label": "Live stacks" }, h("div", { class: "wb-tools" }, this.title, h("span", { class: "wb-space" }), this.shower, this.freezer), this.body);
+  private hidden = new Set<number>();
+  private frozen: { name: string; frames: Frame[] }[] = [];
+
+  constructor(
+    private store: Store,
+    private choose: (state: number) => void,
+  ) {
+    this.body.addEventListener("click", (event) => {
+      const frame = (event.target as Element).closest<HTMLElement>("[data-state]");
+      if (frame) this.choose(Number(frame.dataset["state"]));
+    });
+  }
+
+  freeze(): void {
+    const { store } = this;
+    for (const [i, frames] of store.here.stacks.slice(0, SHOWN).entries()) {
+      if (this.hidden.has(i)) continue;
+      const name = `step ${store.depth}${store.here.stacks.length > 1 ? `, stack ${i + 1}` : ""}`;
+      if (!this.frozen.some((kept) => kept.name === name)) this.frozen.push({ name, frames });
+    }
+    this.update();
+  }
+
+  private showAll(): void {
+    this.hidden.clear();
+    this.update();
+  }
+
+  update(): void {
+    const { stacks } = this.store.here;
+    const parent = this.store.doc.positions[this.store.here.parent];
+    this.shower.hidden = ![...this.hidden].some((i) => i < stacks.length);
+    this.title.textContent = stacks.length === 1 ? `stack, depth ${stacks[0]!.length}` : plural(stacks.length, "live stack");
+    const cards = stacks.slice(0, SHOWN).flatMap((frames, i) => {
+      if (this.hidden.has(i)) return [];
+      const old = parent?.stacks[i] ?? [];
+      const hide = () => {
+        this.hidden.add(i);
+        this.update();
+      };
+      const tools = stacks.length > 1 && h("div", { class: "wb-tools" }, h("span", { class: "wb-note" }, `stack ${i + 1}`), h("span", { class: "wb-space" }), h("button", { type: "button", class: "wb-small", "aria-label": `Hide stack ${i + 1}`, title: `Hide stack ${i + 1}`, onclick: hide }, "✕"));
+      return [h("div", { class: "wb-card" }, tools, card(frames, sharedBelow(frames, old)), popped(frames, old))];
+    });
+    const kept = this.frozen.map((frozen, i) => {
+      const drop = () => {
+        this.frozen.splice(i, 1);
+        this.update();
+      };
+      return h(
+        "div",
+        { class: "wb-card wb-card-frozen" },
+        h("div", { class: "wb-tools" }, h("span", { class: "wb-note" }, `❄ frozen at ${frozen.name}`), h("span", { class: "wb-space" }), h("button", { type: "button", class: "wb-small", "aria-label": `Let go of the stack frozen at ${frozen.name}`, title: "Let go", onclick: drop }, "✕")),
+        card(frozen.frames, frozen.frames.length),
+      );
+    });
+    fill(this.body, ...cards, stacks.length > SHOWN && h("p", { class: "wb-note" }, `and ${plural(stacks.length - SHOWN, "more stack")}`), !stacks.length && h("p", { class: "wb-empty" }, "no live stack"), ...kept);
+  }
+}
+
+/** The frames that the last token popped, struck through for this step. */
+function popped(frames: Frame[], old: Frame[]): HTMLElement | false {
+  const gone = old.slice(0, Math.max(0, old.length - sharedBelow(frames, old)));
+  const names = gone.slice(1).map((frame) => frame.rules.join(" · ") || `state ${frame.state}`);
+  return names.length > 0 && h("p", { class: "wb-note" }, "popped: ", h("s", {}, names.slice(0, 6).join(", ")));
+}

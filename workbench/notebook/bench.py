@@ -1,0 +1,64 @@
+"""The workbench in a notebook: all screens on one page, over one run and one cursor. It holds no algorithm.
+
+Next file to read: ``workbench/notebook/desk.py``, which answers what the screens ask.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import traitlets
+
+import workbench.notebook.conversation as talk
+from workbench.notebook.desk import Desk
+from workbench.notebook.session import Session
+from workbench.notebook.stepper import Stepper
+
+if TYPE_CHECKING:
+    from workbench.decoding.prompt import Prompt
+    from workbench.models import LoadedModel
+
+__all__ = ["Workbench"]
+
+
+class Workbench(Stepper):
+    """Grammar editor, stepper, automaton, tokens, dead ends, profiler and export of one model and grammar.
+
+    ``prompt`` is a text, a list of chat messages or a list of token ids; ``grammar`` a Grammar, a compiled one, or
+    None; ``settings`` are those of :class:`workbench.decoding.Sampling`. ``tab`` names the screen that is
+    shown first: "step", "automaton", "tokens", "dead", "profile", "grammar" or "export". Raises what
+    :func:`workbench.step` raises.
+    """
+
+    screens = traitlets.Unicode("workbench").tag(sync=True)
+
+    def __init__(
+        self,
+        model: LoadedModel,
+        grammar: Any = None,
+        prompt: Prompt = "",
+        *,
+        chat: bool | None = None,
+        title: str | None = None,
+        theme: str = "auto",
+        tab: str = "step",
+        **settings: Any,
+    ) -> None:
+        from workbench.decoding import Decoder, Sampling
+
+        decoder = Decoder(
+            model, prompt or _first_token(model), grammar, sampling=Sampling(**settings), chat=chat
+        )
+        session = Session(decoder, title)
+        self.desk = Desk(session)
+        super().__init__(session, theme=theme, tab=tab)
+
+    def _desk(self) -> talk.Desk:
+        return self.desk
+
+
+def _first_token(model: LoadedModel) -> Prompt:
+    """A prompt for a run without one: the token that begins a text, as models were trained."""
+    tokenizer = model.tokenizer
+    begin = getattr(tokenizer, "bos_token_id", None)
+    return [begin if isinstance(begin, int) else 0]

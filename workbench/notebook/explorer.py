@@ -1,0 +1,160 @@
+"""The set of allowed tokens at one position: what the token explorer asks for.
+
+The page gets the whole vocabulary once and, per position, the mask and the probabilities as binary
+data; it groups, searches and sorts by itself. Here is what it cannot know: which rule reads a token's first
+byte, and after which tokens the text may end. :func:`groups_of` makes the same groups for the static view.
+
+Next file to read: ``workbench/notebook/desk.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.automaton.model import JUMP, NOT_BUILT, Automaton
+from workbench.notebook.places import place
+
+if TYPE_CHECKING:
+    from workbench.decoding import Decoder
+    from workbench.engine import Matcher
+    from workbench.notebook.views import Frame
+    from workbench.vocabulary import Vocabulary
+
+__all__ = ["Group", "endings", "first_rules", "groups_of", "mask_at", "vocabulary_table"]
+
+#: Frames and states that the search for the rule of a first byte looks at.
+REACH = 4096
+#: Tokens listed per group of the static view.
+SAMPLES = 10
+#: Allowed tokens that are tried one after the other for endings.
+TRIED = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Allowed tokens with something in common; ``mass`` is their share after the mask."""
+
+    name: str
+    count: int
+    mass: float
+    samples: tuple[int, ...]
+
+
+def vocabulary_table(vocabulary: Vocabulary) -> tuple[dict[str, Any], list[bytes]]:
+    """The whole vocabulary: names of special tokens, and two buffers, all bytes and int32 offsets."""
+    data = [vocabulary.token_bytes(i) for i in range(vocabulary.size)]
+    special = {str(i): vocabulary.special_name(i) for i in sorted(vocabulary.special_ids)}
+    for i, spelled in enumerate(data):
+        if not spelled and str(i) not in special:
+            special[str(i)] = vocabulary.label(i)
+    offsets = np.zeros(len(data) + 1, dtype="<i4")
+    np.cumsum([len(spelled) for spelled in data], out=offsets[1:])
+    return {"size": vocabulary.size, "special": special}, [b"".join(data), offsets.tobytes()]
+
+
+def first_rules(automaton: Automaton, stacks: Sequence[Sequence[Frame]]) -> dict[int, str]:
+    """The author's rule that reads each first byte, as far as the recorded stacks tell.
+
+    A byte is read in the rule of the state that it leads to. Counters are not looked at, so that a byte may be
+    named that no token may begin with just now. Several rules are joined by " | ".
+    """
+    found: dict[int, set[str]] = {}
+    for frames in stacks:
+        todo: list[tuple[int, int]] = [(frames[0].state, 0)] if frames else []
+        seen = set(todo)
+        while todo and len(seen) < REACH:
+            state, depth = todo.pop()
+            if not 0 <= state < automaton.n_states:
+                continue
+            for edge in range(*automaton.edge_start[state : state + 2].tolist()):
+                target = int(automaton.edge_target[edge])
+                name = place(automaton, target) or place(automaton, state) or "(no rule)"
+                low, high = int(automaton.edge_lo[edge]), int(automaton.edge_hi[edge])
+                for byte in range(low, min(high, 255) + 1):
+                    found.setdefault(byte, set()).add(name)
+            for step in _further(automaton, frames, state, depth):
+                if step not in seen:
+                    seen.add(step)
+                    todo.append(step)
+    return {byte: " | ".join(sorted(names)[:3]) for byte, names in sorted(found.items())}
+
+
+def _further(
+    automaton: Automaton, frames: Sequence[Frame], state: int, depth: int
+) -> Iterable[tuple[int, int]]:
+    """States reached without a byte; ``depth`` is -1 inside a rule that is called from here, whose end is not
+    followed: no rule is empty."""
+    for edge in range(*automaton.empty_start[state : state + 2].tolist()):
+        yield int(automaton.empty_target[edge]), depth
+    for call in range(*automaton.call_start[state : state + 2].tolist()):
+        entry = int(automaton.entry_state[automaton.call_entry[call]])
+        if entry != NOT_BUILT:
+            jump = automaton.call_return[call] == JUMP
+            yield entry, depth if jump else -1
+    if depth >= 0 and automaton.final[state] and depth + 1 < len(frames):
+        yield frames[depth + 1].state, depth + 1
+
+
+def mask_at(
+    decoder: Decoder, automaton: Automaton | None, stacks: Sequence[Sequence[Frame]]
+) -> tuple[dict[str, Any], list[bytes]]:
+    """The allowed tokens where a decoder stands: a packed mask by id, float32 probabilities before it."""
+    mask = decoder.mask
+    probabilities = _probabilities(decoder)
+    kept = float(probabilities[mask[: len(probabilities)]].sum())
+    rules = {} if automaton is None else first_rules(automaton, stacks)
+    names = list(dict.fromkeys(rules.values()))
+    by_byte = [names.index(rules[byte]) if byte in rules else -1 for byte in range(256)]
+    answer = {"allowed": int(mask.sum()), "kept": kept, "rules": names, "byByte": by_byte}
+    packed = np.packbits(mask, bitorder="little").tobytes()
+    return answer, [packed, probabilities.astype("<f4").tobytes()]
+
+
+def _probabilities(decoder: Decoder) -> NDArray[np.float32]:
+    import torch
+
+    found = torch.softmax(decoder.logits.float(), dim=-1).numpy()
+    result: NDArray[np.float32] = found[: decoder.vocabulary.width]
+    return result
+
+
+def endings(matcher: Matcher, allowed: Iterable[int]) -> tuple[bytes, int]:
+    """After which allowed tokens the text may end: bits by id, and how many tokens were tried."""
+    probe = matcher.fork()
+    bits = np.zeros(matcher.vocabulary.width, dtype=np.bool_)
+    tried = 0
+    for token in allowed:
+        if tried >= TRIED:
+            break
+        tried += 1
+        if not probe.accept(int(token)):
+            continue
+        bits[token] = probe.is_accepting or probe.is_terminated
+        probe.rollback(1)
+    return np.packbits(bits, bitorder="little").tobytes(), tried
+
+
+def groups_of(
+    decoder: Decoder, automaton: Automaton | None, stacks: Sequence[Sequence[Frame]]
+) -> list[Group]:
+    """The allowed tokens grouped by the rule that reads their first byte, the likeliest group first."""
+    mask = decoder.mask
+    probabilities = np.where(mask[: len(p := _probabilities(decoder))], p, 0.0)
+    kept = float(probabilities.sum()) or 1.0
+    rules = {} if automaton is None else first_rules(automaton, stacks)
+    members: dict[str, list[int]] = {}
+    for token in np.flatnonzero(mask).tolist():
+        data = decoder.vocabulary.token_bytes(token)
+        name = rules.get(data[0], "(no rule)") if data else "end of the text or special"
+        members.setdefault(name, []).append(token)
+    groups = []
+    for name, ids in members.items():
+        shares = probabilities[[i for i in ids if i < len(probabilities)]] / kept
+        best = sorted(range(len(shares)), key=lambda i: (-shares[i], ids[i]))[:SAMPLES]
+        groups.append(Group(name, len(ids), float(shares.sum()), tuple(ids[i] for i in best)))
+    return sorted(groups, key=lambda group: (-group.mass, group.name))
