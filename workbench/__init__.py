@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from workbench.automaton.linear import NotRegular
     from workbench.decoding import Generation, GrammarLogitsProcessor, generate
     from workbench.decoding.trace import Trace, TraceStep
+    from workbench.diagnostics.dead_ends import dead_ends
     from workbench.diagnostics.explain import explain
+    from workbench.diagnostics.findings import DeadEndReport, Finding
+    from workbench.diagnostics.live import live_dead_ends
     from workbench.diagnostics.spelling import SpellingReport, unspellable
     from workbench.diagnostics.why import Why, WhyByte
     from workbench.engine import (
@@ -66,7 +69,9 @@ _HOMES = {
     "CacheInfo": "engine.cache",
     "CompiledGrammar": "engine",
     "DeadEnd": "errors",
+    "DeadEndReport": "diagnostics.findings",
     "Explanation": "engine",
+    "Finding": "diagnostics.findings",
     "Generation": "decoding",
     "Grammar": "grammar.ir",
     "GrammarLogitsProcessor": "decoding",
@@ -92,6 +97,7 @@ _HOMES = {
     "clear_cache": "engine.compile",
     "compile": "engine",
     "complement": "frontends.combine",
+    "dead_ends": "diagnostics.dead_ends",
     "difference": "frontends.combine",
     "empty_mask": "engine",
     "explain": "diagnostics.explain",
@@ -102,6 +108,7 @@ _HOMES = {
     "generate": "decoding",
     "intersection": "frontends.combine",
     "json_schema": "frontends.json_schema",
+    "live_dead_ends": "diagnostics.live",
     "load_compiled": "engine.compile",
     "load_model": "models",
     "regex": "frontends.regex",
@@ -120,7 +127,9 @@ __all__ = [
     "CacheInfo",
     "CompiledGrammar",
     "DeadEnd",
+    "DeadEndReport",
     "Explanation",
+    "Finding",
     "Generation",
     "Grammar",
     "GrammarLogitsProcessor",
@@ -146,6 +155,7 @@ __all__ = [
     "clear_cache",
     "compile",
     "complement",
+    "dead_ends",
     "difference",
     "empty_mask",
     "explain",
@@ -156,6 +166,7 @@ __all__ = [
     "generate",
     "intersection",
     "json_schema",
+    "live_dead_ends",
     "load_compiled",
     "load_model",
     "regex",

@@ -81,6 +81,10 @@ class AuthorText:
         del self._read[shared:]
         return self._parse
 
+    def frame(self, frame: AuthorFrame, parse: AuthorParse) -> WhyFrame:
+        """A frame of the parse, as it is told."""
+        return author_frame(frame, parse, self.grammar)
+
     def forget(self, above: int = 0) -> None:
         """Drop the parse when it has more than ``above`` items."""
         if self._parse is not None and self._parse.n_items > above:

@@ -79,7 +79,7 @@ class AuthorStates:
 
     def __init__(self, grammar: Grammar, tokens: Mapping[Token, Set[int]] | None = None) -> None:
         self.grammar = grammar
-        self._tokens = tokens or {}
+        self.tokens = tokens or {}
         self.nodes: list[Node] = []
         self.states: list[State] = []
         self._rules: dict[str, int] = {}
@@ -225,7 +225,7 @@ class AuthorStates:
                     states[names[final]].skips.append(target)
                 todo += [(label, names[a], names[b], place) for a, label, b in edges]
             case Token():
-                states[source].tokens.append((self._tokens.get(part, frozenset()), target, place))
+                states[source].tokens.append((self.tokens.get(part, frozenset()), target, place))
             case OtherText():
                 called = self._part("other", node.rule, place, part)
                 states[source].calls.append((called, target, place))

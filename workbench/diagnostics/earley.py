@@ -265,6 +265,14 @@ class AuthorParse:
         """The bytes that may follow, also ones that no complete text goes on with."""
         return _members(self.columns[-1].scans)
 
+    def expected_places(self, values: frozenset[int]) -> Iterator[Origin | None]:
+        """Where it is written that one of some bytes may follow."""
+        wanted = sum(1 << byte for byte in values)
+        for item in self.columns[-1].items:
+            for mask, _, place in self.states.states[item[0]].bytes:
+                if mask & wanted:
+                    yield place
+
     def stacks(self, limit: int = 8) -> list[tuple[AuthorFrame, ...]]:
         """Ways in which the text so far can be read: open parts, innermost first; at most ``limit``.
 

@@ -37,7 +37,7 @@ from workbench.errors import GrammarTooComplex, VocabularyError
 from workbench.vocabulary import Vocabulary
 from workbench.vocabulary.labels import label_bytes
 
-__all__ = ["explain"]
+__all__ = ["explain", "frames_after"]
 
 #: Allowed tokens that are named beside a refused one.
 NEAREST = 6
@@ -62,6 +62,19 @@ def explain(matcher: Matcher, token: int | str | bytes) -> Why:
     "byte 1 (')') may not come: the text is complete"
     """
     return _Question(matcher, token).answer()
+
+
+def frames_after(matcher: Matcher) -> tuple[WhyFrame, ...]:
+    """The parts that are open where a matcher stands, innermost first, in the author's terms if possible."""
+    text = author_text(matcher.compiled)
+    with text.lock, matcher.compiled.engine.lock:
+        known = len(matcher.token_ids) == matcher.num_accepted
+        parse = text.go_to(matcher.token_ids) if known else None
+        if parse is None:
+            return automaton_standing(matcher).frames
+        frames = author_standing(parse, text.grammar).frames
+        text.done()
+        return frames
 
 
 class _Question:

@@ -1,0 +1,268 @@
+"""Dead ends of a grammar, found before anything is generated and on the trace of a run.
+
+Kinds: parts of a schema that no value satisfies, members and rules that no text can have, loops without an
+exit, masks that a vocabulary leaves empty, ends that are out of reach of a token budget, and (on a trace)
+steps at which the mask left next to nothing of what the model wanted.
+
+Next file to read: ``workbench/diagnostics/coverage.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from workbench.diagnostics.findings import Change, DeadEndReport, Finding, Suggestion, ordered
+from workbench.diagnostics.grammar_parts import costly_parts, useless_parts
+from workbench.diagnostics.live import live_dead_ends
+from workbench.diagnostics.schema_parts import (
+    MAX_MEMBERS,
+    blamed,
+    broken_members,
+    unsatisfiable,
+)
+from workbench.diagnostics.spelling import DEFAULT_BUDGET, unspellable
+from workbench.diagnostics.stuck import least_tokens, stuck_finding
+from workbench.diagnostics.verdicts import Judge, as_bytes, byte_vocabulary, remake
+from workbench.engine import CompiledGrammar, compile as compile_grammar
+from workbench.engine.tokens import resolve_tokens
+from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar, WorkbenchError
+from workbench.grammar.ir import Grammar, Token
+
+if TYPE_CHECKING:
+    from workbench.vocabulary import Vocabulary
+
+__all__ = ["dead_ends", "live_dead_ends"]
+
+
+def dead_ends(
+    grammar: Grammar | CompiledGrammar | Mapping[str, Any] | bool,
+    vocabulary: Vocabulary | None = None,
+    *,
+    max_tokens: int | None = None,
+    examples: Iterable[Any] = (),
+    budget: int = DEFAULT_BUDGET,
+) -> DeadEndReport:
+    """Find the dead ends of a grammar under a vocabulary.
+
+    ``grammar`` may be a JSON Schema, so that one that no value satisfies can be looked at too. Without a
+    vocabulary (and for a grammar that is not compiled) every byte counts as a token. ``max_tokens`` is the
+    length that a run may have. ``examples`` are texts, or JSON values, whose verdicts tell what a suggested
+    edit would change. ``budget`` bounds the search for what the vocabulary cannot spell (see ``unspellable``).
+
+    Suggested edits were tried: with them the grammar compiles and the finding is gone. They are edits of
+    ``grammar.source``, read with the front end's default options.
+
+    Raises ``GrammarSyntaxError`` and ``UnsupportedConstraint`` for a schema, ``VocabularyError`` for tokens
+    that the grammar names and the vocabulary lacks.
+
+    >>> import workbench as wb
+    >>> report = wb.dead_ends({"type": "string", "pattern": "^[A-Z]{3}$", "maxLength": 2})
+    >>> print(report[0].suggestion)
+    raise maxLength to 3
+      #/maxLength: 2 → 3
+    """
+    work = _Work(list(examples))
+    if isinstance(grammar, CompiledGrammar):
+        vocabulary = vocabulary or grammar.vocabulary
+        grammar = grammar.grammar
+    if not isinstance(grammar, Grammar):
+        made = work.of_schema(dict(grammar) if isinstance(grammar, Mapping) else grammar)
+        if made is None:
+            return work.report()
+        grammar = made
+    given = vocabulary
+    vocabulary = vocabulary or byte_vocabulary()
+    work.members(grammar)
+    work.rules(grammar, vocabulary)
+    try:
+        compiled = compile_grammar(grammar, vocabulary)
+    except UnsatisfiableGrammar as error:
+        work.no_text(error, grammar)
+        return work.report()
+    if given is not None:
+        work.ends(vocabulary)
+        work.spelling(compiled, budget)
+    if max_tokens is not None:
+        work.budget(compiled, max_tokens)
+    return work.report()
+
+
+class _Work:
+    """Collects findings."""
+
+    def __init__(self, examples: list[Any]) -> None:
+        self.examples = [as_bytes(example) for example in examples]
+        self.findings: list[Finding] = []
+        self.checked: list[str] = []
+        self.stopped: list[str] = []
+        self.kind, self.source, self.start = "", None, ""
+        self.grammar: Grammar | None = None
+
+    def report(self) -> DeadEndReport:
+        """What was found, with the effects of the suggestions."""
+        before: list[bool] | None = None
+        findings = []
+        for finding in self.findings:
+            suggestion = finding.suggestion
+            if suggestion is not None and suggestion.edits and self.examples:
+                if before is None:
+                    before = self._verdicts(self.grammar)
+                finding = replace(finding, suggestion=self._effect(suggestion, before))
+            findings.append(finding)
+        return DeadEndReport(ordered(findings), tuple(self.checked), tuple(self.stopped))
+
+    def _verdicts(self, grammar: Grammar | None) -> list[bool]:
+        judge = Judge(grammar)
+        return [judge.verdict(example).accepted for example in self.examples]
+
+    def _effect(self, suggestion: Suggestion, before: list[bool]) -> Suggestion:
+        try:
+            changed = remake(self.kind, suggestion.apply(self.source), self.start)
+            after = self._verdicts(changed)
+        except WorkbenchError:
+            return suggestion
+        effect = tuple(
+            Change(example.decode("utf-8", "replace"), was, now)
+            for example, was, now in zip(self.examples, before, after, strict=True)
+            if was != now
+        )
+        return replace(suggestion, effect=effect)
+
+    def _about(self, grammar: Grammar) -> None:
+        self.grammar = grammar
+        self.kind, self.source, self.start = grammar.kind, grammar.source, grammar.start
+
+    # One kind after the other
+
+    def of_schema(self, schema: Any) -> Grammar | None:
+        """The grammar of a schema; None, with a finding, when no value satisfies it."""
+        from workbench.frontends.json_schema import json_schema
+
+        self.kind, self.source = "json_schema", schema
+        pointer = blamed(schema)
+        if pointer is None:
+            return json_schema(schema)
+        self.findings.append(unsatisfiable(schema, pointer))
+        self.checked.append("the schema, for values that satisfy it")
+        return None
+
+    def members(self, grammar: Grammar) -> None:
+        """Members of a schema's objects that can never be written."""
+        self._about(grammar)
+        if grammar.kind != "json_schema" or not isinstance(grammar.source, dict):
+            return
+        found, looked, stopped = broken_members(grammar.source)
+        self.findings += found
+        self.checked.append(
+            f"{min(looked, MAX_MEMBERS)} members of objects, for values they can have"
+        )
+        if stopped:
+            self.stopped.append(stopped)
+
+    def rules(self, grammar: Grammar, vocabulary: Vocabulary) -> None:
+        """Loops without an exit, and alternatives that cannot be written."""
+        missing = frozenset(vocabulary.missing_bytes)
+        found, stopped = useless_parts(grammar, missing, _tokens(grammar, vocabulary))
+        self.findings += found
+        self.checked.append("the rules, for loops without an exit")
+        if stopped:
+            self.stopped.append(stopped)
+
+    def no_text(self, error: UnsatisfiableGrammar, grammar: Grammar) -> None:
+        """The whole grammar has no text: keep what explains it, or say just that."""
+        blaming = [f for f in self.findings if f.rule == grammar.start or f.kind == "unsatisfiable"]
+        if not blaming:
+            self.findings.insert(
+                0,
+                Finding(kind="unsatisfiable", message=str(error), rule=grammar.start, path=b""),
+            )
+
+    def ends(self, vocabulary: Vocabulary) -> None:
+        """A vocabulary without a token that ends the text."""
+        if not vocabulary.eos_ids:
+            self.findings.append(
+                Finding(
+                    kind="no end token",
+                    message="the vocabulary has no token that ends a text: only the length limit ends a run",
+                    suggestion=Suggestion("name one: Vocabulary.load(…, eos_ids=…)"),
+                )
+            )
+
+    def spelling(self, compiled: CompiledGrammar, budget: int) -> None:
+        """What the tokens cannot spell."""
+        report = unspellable(compiled, budget=budget)
+        self.findings += [stuck_finding(compiled, place) for place in report.places]
+        self.checked.append(f"what the tokens can spell: {str(report).splitlines()[-1]}")
+        if report.stopped:
+            self.stopped.append(f"what the tokens can spell: {report.stopped}")
+
+    def budget(self, compiled: CompiledGrammar, max_tokens: int) -> None:
+        """Texts that need more tokens than there are."""
+        vocabulary = compiled.vocabulary
+        longest = max(1, vocabulary.max_token_bytes)
+        most = max_tokens * longest
+        missing = frozenset(vocabulary.missing_bytes)
+        tokens = _tokens(compiled.grammar, vocabulary)
+        costly, least, stopped = costly_parts(compiled.grammar, missing, tokens, most)
+        if stopped:
+            self.stopped.append(stopped)
+            try:
+                least = compiled.matcher().finish_distance() or 0
+            except GrammarTooComplex:
+                return
+        low = -(-least // longest)
+        self.checked.append(f"the least text, of {least} bytes, against {max_tokens} tokens")
+        if low > max_tokens:
+            self.findings.append(self._over(compiled, low, None, max_tokens, least))
+            return
+        high = least_tokens(compiled, max_tokens)
+        if high is None:
+            self.findings.append(self._over(compiled, low, None, max_tokens, least, warning=True))
+        for part in costly:
+            self.findings.append(
+                Finding(
+                    kind="over budget",
+                    message=(
+                        f"a text with {part.what} has at least {part.cost:,} bytes, and {max_tokens} "
+                        f"tokens of at most {longest} bytes spell {most:,}: once begun it is never complete"
+                    ),
+                    warning=True,
+                    path=part.path,
+                    rule=part.rule,
+                    pointer=part.place.pointer if part.place else None,
+                    start=part.place.start if part.place else None,
+                    end=part.place.end if part.place else None,
+                    suggestion=Suggestion(f"allow at least {-(-part.cost // longest):,} tokens"),
+                )
+            )
+
+    def _over(
+        self,
+        compiled: CompiledGrammar,
+        low: int,
+        high: int | None,
+        max_tokens: int,
+        least: int,
+        *,
+        warning: bool = False,
+    ) -> Finding:
+        sure = "needs" if not warning else "may need more than the budget: it needs"
+        needed = least_tokens(compiled, 16 * max_tokens + 1024) if high is None else high
+        told = f", and {needed} tokens spell it" if needed is not None else ""
+        return Finding(
+            kind="over budget",
+            message=(
+                f"the end {sure} at least {low} tokens (the least text has {least:,} bytes{told}), "
+                f"the budget has {max_tokens}"
+            ),
+            warning=warning,
+            path=b"",
+            rule=compiled.grammar.start,
+            suggestion=Suggestion(f"allow at least {needed or low:,} tokens"),
+        )
+
+
+def _tokens(grammar: Grammar, vocabulary: Vocabulary) -> Mapping[Token, Set[int]]:
+    return resolve_tokens(grammar, vocabulary)

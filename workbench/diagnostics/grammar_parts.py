@@ -1,0 +1,259 @@
+"""Parts of a grammar that no text can use: loops without an exit, and what a vocabulary cannot spell.
+
+The engine leaves such parts out when it compiles; here they are named, with the way to them.
+
+Next file to read: ``workbench/diagnostics/dead_ends.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.automaton.utf8 import utf8_graph
+from workbench.diagnostics.author_states import AuthorStates
+from workbench.diagnostics.earley import TooMuch
+from workbench.diagnostics.findings import Edit, Finding, Suggestion
+from workbench.diagnostics.shortest import NEVER, Shortest
+from workbench.diagnostics.stuck import without
+from workbench.diagnostics.verdicts import remake
+from workbench.diagnostics.why import bytes_text
+from workbench.errors import WorkbenchError
+from workbench.grammar.ir import (
+    Alt,
+    ByteSet,
+    CharSet,
+    Expr,
+    Grammar,
+    Literal,
+    Origin,
+    Ref,
+    Token,
+    children,
+    walk,
+)
+from workbench.grammar.lazy import LazyRules
+
+__all__ = ["costly_parts", "useless_parts"]
+
+_Tokens = Mapping[Token, Set[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Costly:
+    """A part in words, its rule and place, the least bytes of a text with it, a shortest text before it."""
+
+    what: str
+    rule: str
+    place: Origin | None
+    cost: int
+    path: bytes
+
+
+def useless_parts(
+    grammar: Grammar, missing: frozenset[int], tokens: _Tokens
+) -> tuple[list[Finding], str]:
+    """Rules and alternatives that no text can use; and what was not looked at.
+
+    Lazily written rules promise to have texts, so there is nothing to find in them.
+    """
+    if isinstance(grammar.rules, LazyRules):
+        return [], ""
+    try:
+        alone = Shortest(AuthorStates(grammar, tokens))
+        spelled = Shortest(AuthorStates(grammar, tokens), missing) if missing else alone
+    except (TooMuch, RecursionError):
+        return [], "the rules are too many to look for loops without an exit"
+    findings = []
+    for name in _reached(grammar):
+        node = alone.states.rule(name)
+        if alone.inside[node] >= NEVER:
+            findings.append(_endless(grammar, name, alone.to(node)))
+            continue
+        if spelled.inside[spelled.states.rule(name)] >= NEVER:
+            text = _written(grammar.rules[name])
+            findings.append(_unspelled(grammar, name, None, alone.to(node), text, missing))
+            continue
+        for part in _dead_alternatives(grammar.rules[name], spelled) if missing else ():
+            if alone.has_text(part):
+                path = alone.to(node)
+                findings.append(_unspelled(grammar, name, part, path, _written(part), missing))
+    return findings, ""
+
+
+def costly_parts(
+    grammar: Grammar, missing: frozenset[int], tokens: _Tokens, most: int
+) -> tuple[list[Costly], int, str]:
+    """Parts that no text of at most ``most`` bytes uses, but for those inside another such part.
+
+    Then the least bytes of a text of the grammar, and what was not looked at.
+    """
+    states = AuthorStates(grammar, tokens)
+    try:
+        shortest = Shortest(states, missing)
+    except (TooMuch, RecursionError):
+        return [], 0, "the rules are too many to look for parts that cost too much"
+    found: list[Costly] = []
+    seen: set[int] = set()
+    told: set[tuple[str, Origin | None]] = set()
+    todo = [states.root]
+    for number in todo:
+        node = states.nodes[number]
+        cost = shortest.through(number)
+        if most < cost < NEVER and number != states.root:
+            if (node.rule, node.origin) not in told and node.kind != "body":
+                told.add((node.rule, node.origin))
+                pointer = node.origin.pointer if node.origin else None
+                what = pointer or f"rule {node.rule!r}"
+                if node.kind == "other":
+                    what = f"a name that is not listed in {what}"
+                elif node.kind == "repeat":
+                    what = f"a repetition in {what}"
+                found.append(Costly(what, node.rule, node.origin, cost, shortest.to(number)))
+            continue
+        for i in shortest.members(number):
+            for callee, _, _ in states.states[i].calls:
+                if callee not in seen:
+                    seen.add(callee)
+                    todo.append(callee)
+    return found, shortest.inside[states.root], ""
+
+
+def _reached(grammar: Grammar) -> list[str]:
+    order = [grammar.start]
+    for name in order:
+        for part in walk(grammar.rules[name]):
+            if isinstance(part, Ref) and part.name not in order:
+                order.append(part.name)
+    return order
+
+
+def _dead_alternatives(expr: Expr, shortest: Shortest) -> Iterator[Expr]:
+    """Members of alternatives without a text, that no other rule is to blame for; outermost ones."""
+    todo = [expr]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, Alt):
+            for item in part.items:
+                if shortest.has_text(item):
+                    todo.append(item)
+                elif all(shortest.has_text(use) for use in walk(item) if isinstance(use, Ref)):
+                    yield item
+        else:
+            todo += children(part)
+
+
+def _written(part: Expr) -> bytes:
+    """The bytes of the literals of a part: what to look for missing bytes in."""
+    found = bytearray()
+    for inner in walk(part):
+        if isinstance(inner, Literal):
+            found += inner.data
+        elif isinstance(inner, ByteSet):
+            found += bytes(byte for byte in range(256) if inner.mask >> byte & 1)
+        elif isinstance(inner, CharSet):
+            for _, low, high, _ in utf8_graph(inner.ranges)[1]:
+                found += bytes(range(low, high + 1))
+    return bytes(found)
+
+
+def _endless(grammar: Grammar, name: str, path: bytes) -> Finding:
+    origin = grammar.rules[name].origin
+    uses = any(isinstance(part, Ref) for part in walk(grammar.rules[name]))
+    if uses:
+        message = f"rule {name!r} has no way out: every alternative comes back to a rule like it"
+    else:
+        message = f"rule {name!r} has no text: one of its classes has no members"
+    suggestion = _first_that_works(
+        grammar, _exits(grammar, name), lambda changed: not _is_endless(changed, name)
+    )
+    return Finding(
+        kind="endless loop" if uses else "never written",
+        message=message,
+        path=path,
+        warning=name != grammar.start,
+        rule=name,
+        start=origin.start if origin else None,
+        end=origin.end if origin else None,
+        source=_source(grammar, origin),
+        suggestion=suggestion,
+    )
+
+
+def _is_endless(grammar: Grammar, name: str) -> bool:
+    states = AuthorStates(grammar)
+    if name not in grammar.rules:
+        return False
+    node = states.rule(name)
+    shortest = Shortest(states)
+    return node in shortest.reached and shortest.inside[node] >= NEVER
+
+
+def _exits(grammar: Grammar, name: str) -> Iterator[tuple[str, list[Edit]]]:
+    """Make the whole rule optional, which lets it end wherever it begins again."""
+    origin = grammar.rules[name].origin
+    if grammar.kind == "gbnf" and origin and origin.start is not None:
+        old = str(grammar.source)[origin.start : origin.end]
+        yield (
+            f"let {name} end: make what it repeats optional",
+            [Edit(old, f"({old})?", start=origin.start, end=origin.end)],
+        )
+
+
+def _unspelled(
+    grammar: Grammar,
+    name: str,
+    part: Expr | None,
+    path: bytes,
+    text: bytes,
+    missing: frozenset[int],
+) -> Finding:
+    expr = part if part is not None else grammar.rules[name]
+    origin = expr.origin or grammar.rules[name].origin
+    lacking = frozenset(text) & missing
+    what = f"rule {name!r}" if part is None else f"an alternative of rule {name!r}"
+    because = f"{bytes_text(lacking)} is in no token" if lacking else "bytes of it are in no token"
+    suggestion = None
+    if part is not None and part.origin and part.origin.start is not None:
+        suggestion = _first_that_works(
+            grammar,
+            without(str(grammar.source), part.origin),
+            lambda changed: not useless_parts(changed, missing, {})[0],
+        )
+    return Finding(
+        kind="never written",
+        message=f"{what} can never be written: {because}",
+        path=path,
+        warning=True,
+        rule=name,
+        start=origin.start if origin else None,
+        end=origin.end if origin else None,
+        source=_source(grammar, origin),
+        possible=lacking,
+        suggestion=suggestion,
+    )
+
+
+def _first_that_works(
+    grammar: Grammar,
+    candidates: Iterator[tuple[str, list[Edit]]],
+    works: Callable[[Grammar], bool],
+) -> Suggestion | None:
+    for text, edits in candidates:
+        source: Any = grammar.source
+        try:
+            for edit in edits:
+                source = edit.apply(source)
+            if works(remake(grammar.kind, source, grammar.start)):
+                return Suggestion(text, tuple(edits))
+        except (TooMuch, ValueError, WorkbenchError):
+            continue
+    return None
+
+
+def _source(grammar: Grammar, origin: Origin | None) -> str:
+    if origin is None or origin.start is None or not isinstance(grammar.source, str):
+        return ""
+    text = " ".join(grammar.source[origin.start : origin.end].split())
+    return text if len(text) <= 72 else text[:71] + "…"

@@ -1,0 +1,307 @@
+"""Where tokens get stuck: the place in the author's terms, the last way out, and an edit that helps.
+
+Next file to read: ``workbench/diagnostics/live.py``.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+
+from workbench.diagnostics.author import author_text, excerpt
+from workbench.diagnostics.earley import AuthorFrame
+from workbench.diagnostics.explain import frames_after
+from workbench.diagnostics.findings import Edit, Escape, Finding, Suggestion
+from workbench.diagnostics.spelling import Place, unspellable
+from workbench.diagnostics.verdicts import remake
+from workbench.diagnostics.why import WhyFrame, bytes_text, quoted
+from workbench.engine import CompiledGrammar, Matcher
+from workbench.errors import GrammarTooComplex, WorkbenchError
+from workbench.grammar.ir import Grammar, Origin
+from workbench.vocabulary import Vocabulary
+
+__all__ = ["finishes", "last_escape", "least_tokens", "stuck_finding"]
+
+#: Configurations that the search for a way to the end looks at.
+_SEARCH = 300
+#: Tokens that are tried at each.
+_TRIED = 60
+#: Characters of a class that are sorted into those that tokens spell and others.
+_CLASS = 20_000
+
+
+def stuck_finding(compiled: CompiledGrammar, place: Place) -> Finding:
+    """The finding for a place that the vocabulary cannot get on from, or not to an end."""
+    expects, stack = _standing(compiled, place)
+    origin = next(iter(expects), None)
+    innermost = stack[0] if stack else WhyFrame("")
+    pointer = next((frame.pointer for frame in stack if frame.pointer is not None), None)
+    if place.kind == "dead end":
+        message = (
+            f"only {bytes_text(place.possible)} may come, and no token spells that there: "
+            "the mask is empty"
+        )
+    else:
+        message = "tokens may come for ever, but none of them ends in a complete text"
+    return Finding(
+        kind="empty mask" if place.kind == "dead end" else "endless loop",
+        message=message,
+        path=place.text,
+        token_ids=place.token_ids,
+        possible=place.possible,
+        rule=innermost.rule,
+        pointer=pointer,
+        start=origin.start if origin else innermost.start,
+        end=origin.end if origin else innermost.end,
+        source=excerpt(origin, compiled.grammar) if origin else innermost.source,
+        stack=stack,
+        escape=last_escape(compiled, place.token_ids),
+        suggestion=_suggestion(compiled, place, expects, pointer),
+    )
+
+
+def _standing(
+    compiled: CompiledGrammar, place: Place
+) -> tuple[tuple[Origin, ...], tuple[WhyFrame, ...]]:
+    """The places of what may come, and the open parts."""
+    text = author_text(compiled)
+    with text.lock:
+        parse = text.go_to(place.token_ids)
+        if parse is None:
+            matcher = compiled.matcher()
+            matcher.accept_tokens(place.token_ids)
+            return (), frames_after(matcher)
+        stacks: list[tuple[AuthorFrame, ...]] = parse.stacks()
+        stack = stacks[0] if stacks else ()
+        expects = dict.fromkeys(
+            origin for origin in parse.expected_places(place.possible) if origin is not None
+        )
+        frames = tuple(text.frame(frame, parse) for frame in stack)
+        text.done()
+        return tuple(expects), frames
+
+
+# The last way out
+
+
+def last_escape(compiled: CompiledGrammar, token_ids: tuple[int, ...]) -> Escape | None:
+    """The last step of a way at which another token led to a complete text; None when none is found."""
+    vocabulary = compiled.vocabulary
+    matcher = compiled.matcher()
+    matcher.accept_tokens(token_ids)
+    for step in range(len(token_ids) - 1, -1, -1):
+        matcher.rollback(matcher.num_accepted - step)
+        before = vocabulary.decode(token_ids[:step])
+        if matcher.is_accepting:
+            return Escape(before, b"", step)
+        for token_id in _to_try(matcher):
+            if token_id == token_ids[step]:
+                continue
+            other = matcher.fork()
+            if other.accept(token_id) and finishes(other):
+                return Escape(before, vocabulary.token_bytes(token_id), step)
+    return None
+
+
+def finishes(matcher: Matcher, budget: int = _SEARCH) -> bool:
+    """Whether tokens that lead to a complete text were found, nearest ends first.
+
+    False when none were found within the budget, which proves nothing.
+    """
+    counter = itertools.count()
+    seen: set[int] = set()
+    try:
+        heap = [(matcher.finish_distance() or 0, next(counter), matcher.fork())]
+        while heap and budget:
+            budget -= 1
+            _, _, at = heapq.heappop(heap)
+            if at.is_accepting:
+                return True
+            for token_id in _to_try(at):
+                other = at.fork()
+                if other.accept(token_id) and other.position not in seen:
+                    seen.add(other.position)
+                    heapq.heappush(heap, (other.finish_distance() or 0, next(counter), other))
+    except GrammarTooComplex:
+        return False
+    return False
+
+
+def _to_try(matcher: Matcher) -> list[int]:
+    """Allowed tokens worth trying: no ends, short ones first."""
+    vocabulary = matcher.vocabulary
+    ids = matcher.allowed_ids()
+    lengths = np.diff(vocabulary.offsets)
+    ids = ids[~np.isin(ids, vocabulary.eos_ids)]
+    order = np.lexsort((ids, lengths[ids]))
+    found: list[int] = ids[order][:_TRIED].tolist()
+    return found
+
+
+def least_tokens(compiled: CompiledGrammar, most: int) -> int | None:
+    """Number of tokens of a short text, found by taking what brings the end nearest; None above ``most``.
+
+    An upper bound of the least number.
+    """
+    matcher = compiled.matcher()
+    vocabulary = compiled.vocabulary
+    lengths = np.diff(vocabulary.offsets)
+    for count in range(most + 1):
+        if matcher.is_accepting:
+            return count
+        ids = matcher.allowed_ids()
+        ids = ids[~np.isin(ids, vocabulary.eos_ids)]
+        if not len(ids):
+            return None
+        here = matcher.finish_distance() or 0
+        best: tuple[int, Matcher] | None = None
+        for token_id in ids[np.lexsort((ids, -lengths[ids]))].tolist():
+            if best is not None and here - int(lengths[token_id]) >= best[0]:
+                break  # shorter tokens bring the end no nearer
+            other = matcher.fork()
+            if other.accept(token_id):
+                left = other.finish_distance() or 0
+                if best is None or left < best[0]:
+                    best = left, other
+        if best is None:
+            return None
+        matcher = best[1]
+    return None
+
+
+# Edits
+
+
+def _suggestion(
+    compiled: CompiledGrammar, place: Place, expects: tuple[Origin, ...], pointer: str | None
+) -> Suggestion | None:
+    grammar, vocabulary = compiled.grammar, compiled.vocabulary
+    for text, edits in _candidates(grammar, vocabulary, expects, pointer):
+        try:
+            changed = Suggestion(text, tuple(edits)).apply(grammar.source)
+            report = unspellable(remake(grammar.kind, changed, grammar.start), vocabulary)
+        except (KeyError, ValueError, WorkbenchError):
+            continue
+        if all((found.text, found.kind) != (place.text, place.kind) for found in report.places):
+            return Suggestion(text, tuple(edits))
+    if grammar.kind == "json_schema" and min(place.possible, default=0) >= 0x80:
+        return Suggestion("write other characters as escapes: json_schema(…, ascii_only=True)")
+    return None
+
+
+def _candidates(
+    grammar: Grammar, vocabulary: Vocabulary, expects: tuple[Origin, ...], pointer: str | None
+) -> Iterator[tuple[str, list[Edit]]]:
+    single = _single_characters(vocabulary)
+    source = grammar.source
+    for origin in expects if isinstance(source, str) else ():
+        if origin.start is None or origin.end is None:
+            continue
+        old = source[origin.start : origin.end]
+        if old.startswith("["):
+            new = _class_of(old, single)
+            if new:
+                yield (
+                    "keep to the characters that tokens spell",
+                    [Edit(old, new, start=origin.start, end=origin.end)],
+                )
+        yield from without(source, origin)
+    if isinstance(source, dict) and pointer is not None:
+        yield from _fewer_values(source, pointer, single)
+
+
+def without(source: str, origin: Origin) -> Iterator[tuple[str, list[Edit]]]:
+    """Take an alternative out of a text, with the bar before or after it."""
+    if origin.start is None or origin.end is None:
+        return
+    words = "take the alternative out"
+    before, after = source[: origin.start].rstrip(), source[origin.end :]
+    if before.endswith("|"):
+        start = len(before) - 1
+        yield words, [Edit(source[start : origin.end], "", start=start, end=origin.end)]
+    following = len(source) - len(after.lstrip())
+    if source[following : following + 1] == "|":
+        end = following + 1
+        yield words, [Edit(source[origin.start : end], "", start=origin.start, end=end)]
+
+
+def _single_characters(vocabulary: Vocabulary) -> set[str]:
+    """Characters that are tokens, or whose bytes all are."""
+    singles = {vocabulary.token_bytes(i) for i in range(vocabulary.size)}
+    found = {chr(code) for code in range(128) if bytes([code]) in singles}
+    for text in singles:
+        if 1 < len(text) <= 4:
+            try:
+                character = text.decode()
+            except UnicodeDecodeError:
+                continue
+            if len(character) == 1:
+                found.add(character)
+    leads = [bytes([byte]) in singles for byte in range(256)]
+    if all(leads[0x80:0xC0]):
+        for code in range(0x80, 0x2000):
+            if all(leads[byte] for byte in chr(code).encode()):
+                found.add(chr(code))
+    return found
+
+
+def _class_of(old: str, single: set[str]) -> str:
+    """A class like another one, of characters that tokens spell; empty when there is no such change."""
+    from workbench.frontends.regex import regex
+    from workbench.grammar.ir import CharSet, walk
+
+    try:
+        members = [p for p in walk(regex(old).rules["root"]) if isinstance(p, CharSet)]
+    except WorkbenchError:
+        return ""
+    if len(members) != 1:
+        return ""
+    ranges = members[0].ranges
+    if sum(high - low + 1 for low, high in ranges) > _CLASS:
+        kept = sorted(c for c in single if any(low <= ord(c) <= high for low, high in ranges))
+    else:
+        every = (chr(code) for low, high in ranges for code in range(low, high + 1))
+        kept = [character for character in every if character in single]
+    return f"[{_ranges_text(kept)}]" if kept else ""
+
+
+def _ranges_text(characters: list[str]) -> str:
+    runs: list[list[int]] = []
+    for code in map(ord, characters):
+        if runs and runs[-1][1] == code - 1:
+            runs[-1][1] = code
+        else:
+            runs.append([code, code])
+    out = []
+    for low, high in runs:
+        ends = [_escaped(low)] if low == high else [_escaped(low), _escaped(high)]
+        out.append("-".join(ends) if high - low > 1 else "".join(ends))
+    return "".join(out)
+
+
+def _escaped(code: int) -> str:
+    if chr(code).isascii() and chr(code).isalnum():
+        return chr(code)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def _fewer_values(
+    schema: object, pointer: str, single: set[str]
+) -> Iterator[tuple[str, list[Edit]]]:
+    """Values of an enum that hold no character without a token."""
+    from workbench.diagnostics.author import at_pointer
+
+    part = at_pointer(schema, pointer)
+    values = part.get("enum") if isinstance(part, dict) else None
+    if not isinstance(values, list):
+        return
+    kept = [v for v in values if not isinstance(v, str) or set(v) <= single]
+    if kept and len(kept) < len(values):
+        out = [value for value in values if value not in kept]
+        yield (
+            f"leave out {', '.join(quoted(str(value).encode()) for value in out[:3])}",
+            [Edit(values, kept, f"{pointer}/enum")],
+        )
