@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -211,4 +212,4 @@ def test_bytes_and_references_are_refused(expr: Expr) -> None:
 
 def test_an_automaton_checks_itself() -> None:
     with pytest.raises(ValueError, match="start state"):
-        Dfa((0,), (0,), (), frozenset())
+        Dfa((0,), (0,), np.zeros((0, 1), dtype=np.int32), np.zeros(0, dtype=np.bool_))

@@ -22,6 +22,7 @@ from workbench.automaton.model import Automaton
 from workbench.automaton.serial import Artifact, read_artifact, write_artifact
 from workbench.frontends.json_schema.coding import other_names
 from workbench.grammar.ir import (
+    CharSet,
     Expr,
     Grammar,
     Graph,
@@ -97,7 +98,7 @@ def test_a_grammar_and_its_automaton_come_back(make: Callable[[], Grammar], tmp_
 def test_every_field_of_an_automaton_is_written_or_known_not_to_be() -> None:
     written = {*serial._PLAIN, *serial._FLAGS, *serial._NAMED, "watches", "entry_names"}
     in_header = {"n_states", "start", "loop_least", "loop_alphabet", "symbols", "grow"}
-    in_header |= {"watches_fresh", "guards", "scopes"}
+    in_header |= {"languages", "guards", "scopes"}
     assert {f.name for f in fields(Automaton)} == written | in_header | {"_distances"}
 
 
@@ -174,11 +175,17 @@ def test_scopes_come_back(tmp_path: Path) -> None:
     value = Literal(b"1")
     edges = ((0, Seq((Guard("may", 3, True), Guard("take", 2))), 1), (1, Guard("other"), 2))
     item = Seq((Graph(3, 0, (2,), edges), value, Guard("end")))
-    fresh = OtherText(("a",), Repeat(Literal(b"x"), 0, None), other_than, fresh=True)
-    rules: dict[str, Expr] = {"root": Scope(Seq((item, value, fresh)), 40, 1 << 39, 2, 10**7)}
+    body = Repeat(Literal(b"x"), 0, None)
+    fresh = OtherText(("a",), body, other_than, fresh=True)
+    few = Graph(2, 1, (0,), ((1, CharSet(((120, 130), (150, 0x10FFFF))), 0),))
+    other = OtherText((), body, other_than, True, 3, few)
+    item = Seq((item, value, fresh, value, other))
+    rules: dict[str, Expr] = {"root": Scope(item, 40, 1 << 39, 2, 10**7)}
     grammar = Grammar(LazyRules(rules.__getitem__, "root"), "root")
     artifact = artifact_of(grammar)
     assert artifact.automaton.scopes and artifact.automaton.guards
+    assert [one.language for one in artifact.automaton.watches] == [-1, 0]
+    assert artifact.automaton.languages[0].counts == (11 + 0x10FFFF - 149, 1)
     for name, names in (("named", {other_than: "other"}), ("nameless", {})):
         write_artifact(tmp_path / name, artifact, names)
         found = read_artifact(tmp_path / name, {"other": other_than})

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from random import Random
 
 import numpy as np
@@ -16,9 +17,12 @@ import pytest
 import workbench as wb
 from tests.engine.walks import ids_of, mask_of
 from workbench.automaton.budgets import Budgets
+from workbench.automaton.finite import determinise, minimise, to_graph
 from workbench.frontends.json_schema.coding import other_names
 from workbench.frontends.json_schema.emit import ANY_CHARACTER
 from workbench.grammar.ir import (
+    Alt,
+    CharSet,
     Expr,
     Grammar,
     Graph,
@@ -29,6 +33,7 @@ from workbench.grammar.ir import (
     Repeat,
     Scope,
     Seq,
+    literal,
 )
 from workbench.grammar.lazy import LazyRules
 
@@ -235,6 +240,90 @@ def test_right_texts_pass_and_wrong_ones_do_not(shape: Object) -> None:
         assert passes == shape.fits(text), text
         verdicts.add(passes)
     assert verdicts == {True, False}
+
+
+LANGUAGES = (
+    ("a", "b", "c"),
+    ("a", "ab", "abc", "b"),
+    ("", "x", "xx"),
+    ("é", "è", "e", "ê"),
+    ("😀", "😁", "😁a", "\U0010ffff"),
+    ("aa", "ab", "ba", "bb", "bbé"),
+)
+
+
+def unlike(texts: Sequence[str], least: int, most: int | None) -> Grammar:
+    """Arrays of different texts out of a few."""
+    words = minimise(determinise(Alt(tuple(literal(text) for text in texts))))
+    graph = to_graph(words, CharSet)
+    item = OtherText((), graph, other_names, fresh=True, within=graph)
+    count = len(texts) if most is None else min(most, len(texts))
+    more, end = Guard("may", 0, True), Guard("end")
+    quote = Literal(b'"')
+    edges = (
+        (0, Literal(b"["), 1),
+        (1, more, 2),
+        (1, Seq((end, Literal(b"]"))), 4),
+        (2, Seq((Guard("other"), quote, item, quote)), 3),
+        (3, Seq((more, Literal(b","))), 2),
+        (3, Seq((end, Literal(b"]"))), 4),
+    )
+    rules: dict[str, Expr] = {"root": Scope(Graph(5, 0, (4,), edges), 0, 0, least, count)}
+    return Grammar(LazyRules(rules.__getitem__, "root"), "root")
+
+
+@pytest.mark.parametrize("texts", LANGUAGES)
+@pytest.mark.parametrize(("least", "most"), [(0, None), (1, 3), (3, None)])
+def test_few_texts_each_at_most_once(texts: tuple[str, ...], least: int, most: int | None) -> None:
+    """All arrays are listed: after each of their beginnings just the bytes that go on with one may come."""
+    spellings = [f'"{text}"'.encode() for text in texts]
+    top = len(texts) if most is None else min(most, len(texts))
+    words = [
+        b"[" + b",".join(some) + b"]"
+        for size in range(least, top + 1)
+        for some in permutations(spellings, size)
+    ]
+    following: dict[bytes, set[int]] = {}
+    for word in words:
+        for i in range(len(word)):
+            following.setdefault(word[:i], set()).add(word[i])
+    one = wb.compile(unlike(texts, least, most), VOCABULARY)
+    for number, (prefix, expected) in enumerate(following.items()):
+        if number % 3 and number > 300:
+            continue
+        matcher = one.matcher()
+        assert matcher.accept_tokens(prefix) == len(prefix)
+        assert matcher.allowed_bytes() == expected, prefix
+        allowed = set(ids_of(mask_of(matcher)))
+        for token in range(256, EOS):
+            fits = prefix + TOKENS[token] in following or prefix + TOKENS[token] in words
+            assert (token in allowed) == fits, (prefix, TOKENS[token])
+    for word in words[:200]:
+        matcher = one.matcher()
+        assert matcher.accept_tokens(word) == len(word) and matcher.is_accepting
+
+
+def test_texts_with_an_end_behind_others_without() -> None:
+    """``x*ab?``: endless, but for the texts that have come to an ``a``."""
+    pattern = Seq((Repeat(literal("x"), 0, None), literal("a"), Repeat(literal("b"), 0, 1)))
+    graph = to_graph(minimise(determinise(pattern)), CharSet)
+    item = OtherText((), graph, other_names, fresh=True, within=graph)
+    quoted = Seq((Literal(b'"'), item, Literal(b'"')))
+    list_ = Seq(
+        (Literal(b"["), quoted, Repeat(Seq((Literal(b","), quoted)), 0, None), Literal(b"]"))
+    )
+    rules: dict[str, Expr] = {"root": Scope(list_, 0)}
+    one = wb.compile(Grammar(LazyRules(rules.__getitem__, "root"), "root"), VOCABULARY)
+    matcher = one.matcher()
+    assert matcher.accept_tokens(b'["xa","xab","') == 13
+    assert matcher.allowed_bytes() == set(b"xa")
+    assert matcher.accept_tokens(b"x") == 1
+    assert matcher.allowed_bytes() == set(b"x")  # xa and xab have come
+    assert matcher.accept_tokens(b'xa","a') == 6
+    assert matcher.allowed_bytes() == set(b'b"')
+    assert matcher.accept_tokens(b'","') == 3
+    assert matcher.accept_tokens(b"a") == 1
+    assert matcher.allowed_bytes() == set(b"b")
 
 
 def test_wide_objects() -> None:

@@ -18,7 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.budgets import Budgets
-from workbench.automaton.model import JUMP, NOT_BUILT, Automaton, GuardSpec, ScopeSpec
+from workbench.automaton.languages import language_of
+from workbench.automaton.model import (
+    JUMP,
+    NOT_BUILT,
+    Automaton,
+    GuardSpec,
+    Language,
+    ScopeSpec,
+    WatchSpec,
+)
 from workbench.automaton.nfa import LONG_RUN, collapsed, runs_joined
 from workbench.automaton.utf8 import byte_ranges, utf8_graph
 from workbench.errors import GrammarTooComplex
@@ -90,9 +99,9 @@ class _Direct:
         self.ends: list[int] = []
         self.watched: list[bool] = []
         self.watching: set[int] = set()
-        self.watches: list[tuple[str, ...]] = []
-        self.watches_fresh: list[bool] = []
-        self.watch_of: dict[tuple[tuple[str, ...], bool], int] = {}
+        self.watches: dict[WatchSpec, int] = {}
+        self.languages: list[Language] = []
+        self.language_of: dict[int, tuple[Graph, int]] = {}
         self.doubtful = False
 
     def entry_for_rule(self, name: str) -> int:
@@ -365,15 +374,13 @@ class _Direct:
             self.entries.append((name, expr.body))
             self.waiting.append(entry)
             self.watching.add(entry)
-        key = expr.texts, expr.fresh
-        watch = self.watch_of.get(key)
-        if watch is None:
-            watch = self.watch_of[key] = len(self.watches)
-            self.watches.append(expr.texts)
-            self.watches_fresh.append(expr.fresh)
+        spec = WatchSpec(expr.texts)
+        if expr.fresh:
+            spec = WatchSpec(expr.texts, True, expr.cell, self._language(expr.within))
+        watch = self.watches.setdefault(spec, len(self.watches))
         if self.reach_of(expr.body)[0] == 0 and "" not in expr.texts:
             if expr.fresh:
-                self._guard(GuardSpec("empty"), a, b)
+                self._guard(GuardSpec("empty", watch), a, b)
             else:
                 self.empties.append((a, b))
         if expr.fresh:
@@ -382,6 +389,15 @@ class _Direct:
             self._guard(GuardSpec("look"), a, known)
             a = known
         self.calls.append((a, entry, -1, watch, b))
+
+    def _language(self, graph: Graph | None) -> int:
+        if graph is None:
+            return -1
+        found = self.language_of.get(id(graph))
+        if found is None:
+            found = self.language_of[id(graph)] = (graph, len(self.languages))
+            self.languages.append(language_of(graph))
+        return found[1]
 
     def _guard(self, guard: GuardSpec, a: int, b: int) -> None:
         self.guarded.append((a, b, self.guards.setdefault(guard, len(self.guards))))
@@ -518,7 +534,7 @@ class _Direct:
         a.call_return = np.concatenate([a.call_return, calls[:, 4]])
         a.watched = np.concatenate([a.watched, np.array(self.watched, dtype=np.bool_)])
         a.watches = tuple(self.watches)
-        a.watches_fresh = tuple(self.watches_fresh)
+        a.languages = tuple(self.languages)
         entry_state = np.full(len(self.entries), NOT_BUILT, dtype=np.int32)
         entry_state[: len(a.entry_state)] = a.entry_state
         for number, start in starts.items():

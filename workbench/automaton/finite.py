@@ -18,6 +18,9 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from workbench.automaton.lengths import length_range
 from workbench.automaton.subsets import MAX_STATES, MAX_WORK, Meter, Ranges, Recogniser, Subsets
 from workbench.grammar.ir import Expr, Graph
@@ -37,23 +40,31 @@ __all__ = [
 ]
 
 _TOP = 0x110000
+#: Products of at most this many states are written out whole, reached or not.
+_WHOLE = 4_000
+#: Fewer new states than this are followed one by one, more all at once.
+_FEW = 12
+
+_Table = NDArray[np.int32]
+_Flags = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Dfa:
     """A deterministic automaton; state 0 starts.
 
     ``bounds`` are the first code points of the intervals that partition all of Unicode and ``classes``
-    their classes (-1 for surrogates); ``table[state][class]`` is the next state or -1.
+    their classes (-1 for surrogates); ``table[state, class]`` is the next state or -1, ``accepting``
+    tells for each state whether a text may end in it.
     """
 
     bounds: tuple[int, ...]
     classes: tuple[int, ...]
-    table: tuple[tuple[int, ...], ...]
-    finals: frozenset[int]
+    table: _Table
+    accepting: _Flags
 
     def __post_init__(self) -> None:
-        if not self.table or self.bounds[0] != 0 or len(self.bounds) != len(self.classes):
+        if not len(self.table) or self.bounds[0] != 0 or len(self.bounds) != len(self.classes):
             raise ValueError("an automaton needs a start state and a class for every code point")
 
     def __repr__(self) -> str:
@@ -62,22 +73,29 @@ class Dfa:
     @property
     def n_classes(self) -> int:
         """How many classes of characters are told apart."""
-        return len(self.table[0])
+        return int(self.table.shape[1])
+
+    @property
+    def finals(self) -> frozenset[int]:
+        """The states that a text may end in."""
+        return frozenset(np.flatnonzero(self.accepting).tolist())
 
     @property
     def is_empty(self) -> bool:
         """Whether no text is accepted."""
-        return not any(state in self.finals for state in _reachable(self.table))
+        if not self.accepting.any():
+            return True
+        return not bool(self.accepting[_reachable(self.table)].any())
 
     def accepts(self, text: str) -> bool:
         """Whether a whole text is accepted; one with a lone surrogate never is."""
         state = 0
         for char in text:
             kind = self.classes[bisect_right(self.bounds, ord(char)) - 1]
-            state = self.table[state][kind] if kind >= 0 else -1
+            state = int(self.table[state, kind]) if kind >= 0 else -1
             if state < 0:
                 return False
-        return state in self.finals
+        return bool(self.accepting[state])
 
     def ranges(self) -> list[Ranges]:
         """The code points of each class."""
@@ -101,7 +119,7 @@ def determinise(expr: Expr, *, rule: str | None = None) -> Dfa:
     subsets = Subsets(expr, rule)
     number_of = {subsets.start: 0}
     queue = [subsets.start]
-    table: list[tuple[int, ...]] = []
+    rows: list[list[int]] = []
     for here in queue:
         row = []
         for target in subsets.step(here):
@@ -114,163 +132,192 @@ def determinise(expr: Expr, *, rule: str | None = None) -> Dfa:
                 queue.append(target)
                 subsets.meter.states(len(queue))
             row.append(number)
-        table.append(tuple(row))
-    finals = frozenset(number for states, number in number_of.items() if 1 in states)
-    return _trim(Dfa(tuple(subsets.bounds), tuple(subsets.classes), tuple(table), finals))
+        rows.append(row)
+    table = np.array(rows, dtype=np.int32).reshape(len(rows), subsets.n_classes)
+    accepting = np.array([1 in states for states in queue], dtype=np.bool_)
+    return _trim(tuple(subsets.bounds), tuple(subsets.classes), table, accepting)
 
 
 def complement(dfa: Dfa) -> Dfa:
     """The texts that are not accepted (over scalar values)."""
-    sink = len(dfa.table)
-    table = [tuple(sink if target < 0 else target for target in row) for row in dfa.table]
-    table.append((sink,) * dfa.n_classes)
-    finals = frozenset(range(sink + 1)) - dfa.finals
-    return _trim(Dfa(dfa.bounds, dfa.classes, tuple(table), finals))
+    return _trim(dfa.bounds, dfa.classes, _completed(dfa.table), np.append(~dfa.accepting, True))
+
+
+def _completed(table: _Table) -> _Table:
+    """The table with a state more, that is entered where nothing is left and never left."""
+    sink = len(table)
+    full = np.full((sink + 1, table.shape[1]), sink, dtype=np.int32)
+    np.copyto(full[:sink], table, where=table >= 0)
+    return full
 
 
 def intersect(left: Dfa, right: Dfa, *, rule: str | None = None) -> Dfa:
     """The texts that both accept. Raises ``GrammarTooComplex`` past the budget."""
-    meter = Meter(rule)
-    bounds: list[int] = []
-    classes: list[int] = []
-    number_of_pair: dict[tuple[int, int], int] = {}
-    for at in sorted({*left.bounds, *right.bounds}):
-        first = left.classes[bisect_right(left.bounds, at) - 1]
-        second = right.classes[bisect_right(right.bounds, at) - 1]
-        kind = -1
-        if first >= 0 and second >= 0:
-            kind = number_of_pair.setdefault((first, second), len(number_of_pair))
-        if not classes or classes[-1] != kind:
-            bounds.append(at)
-            classes.append(kind)
-    pairs = list(number_of_pair)
-    number_of = {(0, 0): 0}
-    queue = [(0, 0)]
-    table: list[tuple[int, ...]] = []
-    for one, other in queue:
-        meter.spend(len(pairs))
-        row = []
-        for first, second in pairs:
-            target = (left.table[one][first], right.table[other][second])
-            if target[0] < 0 or target[1] < 0:
-                row.append(-1)
-                continue
-            number = number_of.get(target)
-            if number is None:
-                number = number_of[target] = len(queue)
-                queue.append(target)
-                meter.states(len(queue))
-            row.append(number)
-        table.append(tuple(row))
-    finals = frozenset(
-        number
-        for (one, other), number in number_of.items()
-        if one in left.finals and other in right.finals
+    bounds, classes, first, second = _common_classes(left, right)
+    ones, others = left.table[:, first], right.table[:, second]
+    if len(ones) * len(others) <= _WHOLE:
+        dead = (ones < 0)[:, None] | (others < 0)[None]
+        product = np.where(dead, -1, ones[:, None] * len(others) + others[None])
+        table = product.reshape(-1, ones.shape[1]).astype(np.int32)
+        return _trim(bounds, classes, table, np.outer(left.accepting, right.accepting).ravel())
+    table, pairs = _product(ones, others, Meter(rule))
+    accepting = left.accepting[pairs // len(others)] & right.accepting[pairs % len(others)]
+    return _trim(bounds, classes, table, accepting)
+
+
+def _common_classes(
+    left: Dfa, right: Dfa
+) -> tuple[tuple[int, ...], tuple[int, ...], NDArray[np.int64], NDArray[np.int64]]:
+    """The intervals that either tells apart with their classes, and the classes in both of each class."""
+    bounds = np.union1d(left.bounds, right.bounds)
+    first = np.array(left.classes)[np.searchsorted(left.bounds, bounds, "right") - 1]
+    second = np.array(right.classes)[np.searchsorted(right.bounds, bounds, "right") - 1]
+    code = np.where((first < 0) | (second < 0), -1, first * right.n_classes + second)
+    starts = np.flatnonzero(np.append(True, code[1:] != code[:-1]))
+    bounds, code = bounds[starts], code[starts]
+    kinds, numbers = np.unique(code, return_inverse=True)
+    if kinds[0] < 0:
+        kinds, numbers = kinds[1:], numbers - 1
+    return (
+        tuple(bounds.tolist()),
+        tuple(numbers.tolist()),
+        kinds // right.n_classes,
+        kinds % right.n_classes,
     )
-    return _trim(Dfa(tuple(bounds), tuple(classes), tuple(table), finals))
+
+
+def _product(ones: _Table, others: _Table, meter: Meter) -> tuple[_Table, NDArray[np.int64]]:
+    """The pairs of states that are reached together, and where they lead."""
+    width, n_classes = len(others), ones.shape[1]
+    number_of = {0: 0}
+    queue = [0]
+    parts: list[NDArray[np.int32]] = []
+    done = 0
+    while done < len(queue):
+        pairs = np.array(queue[done:], dtype=np.int64)
+        done = len(queue)
+        meter.spend(len(pairs) * n_classes)
+        one, other = ones[pairs // width], others[pairs % width]
+        codes = np.where((one < 0) | (other < 0), -1, one.astype(np.int64) * width + other)
+        if len(pairs) < _FEW:
+            targets = codes.ravel().tolist()
+            back = None
+        else:
+            unique, back = np.unique(codes, return_inverse=True)
+            targets = unique.tolist()
+        numbers = []
+        for code in targets:
+            number = -1 if code < 0 else number_of.get(code)
+            if number is None:
+                number = number_of[code] = len(queue)
+                queue.append(code)
+            numbers.append(number)
+        meter.states(len(queue))
+        row = np.array(numbers, dtype=np.int32)
+        parts.append((row if back is None else row[back]).reshape(len(pairs), n_classes))
+    return np.concatenate(parts), np.array(queue, dtype=np.int64)
 
 
 def with_length(dfa: Dfa, low: int, high: int | None, *, rule: str | None = None) -> Dfa:
-    """The accepted texts of ``low`` to ``high`` characters. Raises ``GrammarTooComplex`` past the budget."""
+    """The accepted texts of ``low`` to ``high`` characters. Raises ``GrammarTooComplex`` past the budget.
+
+    The states of each length are one layer. Those from which no end can be reached in the characters
+    that are left are not made.
+    """
+    if not low and high is None:
+        return dfa
     meter = Meter(rule)
-    top = low if high is None else high
-    number_of = {(0, 0): 0}
-    queue = [(0, 0)]
-    table: list[tuple[int, ...]] = []
-    for state, length in queue:
-        meter.spend(dfa.n_classes)
-        row = []
-        for target in dfa.table[state]:
-            longer = length + 1
-            if longer > top and high is not None:
-                target = -1
-            if target < 0:
-                row.append(-1)
-                continue
-            pair = (target, min(longer, top))
-            number = number_of.get(pair)
-            if number is None:
-                number = number_of[pair] = len(queue)
-                queue.append(pair)
-                meter.states(len(queue))
-            row.append(number)
-        table.append(tuple(row))
-    finals = frozenset(
-        number
-        for (state, length), number in number_of.items()
-        if state in dfa.finals and length >= low
-    )
-    return _trim(Dfa(dfa.bounds, dfa.classes, tuple(table), finals))
+    table = dfa.table
+    ends = _distances(table, dfa.accepting)
+    layers: list[NDArray[np.int64]] = [np.zeros(1, dtype=np.int64)]
+    parts: list[_Table] = []
+    made = 0
+    for length in range(low if high is None else high):
+        made += len(layers[-1])
+        meter.spend(len(layers[-1]) * dfa.n_classes)
+        targets = table[layers[-1]]
+        if high is not None:
+            targets = np.where(ends[targets] < high - length, targets, -1)
+        if high is None and length == low - 1:
+            following = np.arange(len(table))
+        else:
+            following = np.unique(targets).astype(np.int64)
+            following = following[following >= 0]
+        number = np.full(len(table) + 1, -1, dtype=np.int32)
+        number[following] = np.arange(made, made + len(following), dtype=np.int32)
+        parts.append(number[targets])
+        layers.append(following)
+        meter.states(made + len(following))
+        if not len(following):
+            break
+    # The last layer ends, or goes on as the automaton does.
+    rest = np.full((len(layers[-1]), dfa.n_classes), -1, dtype=np.int32)
+    if high is None and len(rest):
+        rest = np.where(table < 0, -1, table + made).astype(np.int32)
+    parts.append(rest)
+    lengths = np.repeat(np.arange(len(layers)), [len(layer) for layer in layers])
+    accepting = dfa.accepting[np.concatenate(layers)] & (lengths >= low)
+    return _trim(dfa.bounds, dfa.classes, np.concatenate(parts), accepting)
 
 
 def minimise(dfa: Dfa) -> Dfa:
-    """The smallest automaton of the same language: Hopcroft's partition refinement."""
-    sink = len(dfa.table)
-    rows = [tuple(sink if target < 0 else target for target in row) for row in dfa.table]
-    rows.append((sink,) * dfa.n_classes)
-    into: list[dict[int, list[int]]] = [{} for _ in range(dfa.n_classes)]
-    for state, row in enumerate(rows):
-        for kind, target in enumerate(row):
-            into[kind].setdefault(target, []).append(state)
-    others = set(range(sink + 1)) - dfa.finals
-    blocks = [block for block in (set(dfa.finals), others) if block]
-    block_of = [0] * (sink + 1)
-    for number, block in enumerate(blocks):
-        for state in block:
-            block_of[state] = number
-    waiting = set(range(len(blocks)))
-    while waiting:
-        splitter = list(blocks[waiting.pop()])
-        for kind in range(dfa.n_classes):
-            hit: dict[int, set[int]] = {}
-            for state in splitter:
-                for source in into[kind].get(state, ()):
-                    hit.setdefault(block_of[source], set()).add(source)
-            for number, inside in hit.items():
-                if len(inside) == len(blocks[number]):
-                    continue
-                blocks[number] -= inside
-                new = len(blocks)
-                blocks.append(inside)
-                for state in inside:
-                    block_of[state] = new
-                if number in waiting or len(inside) <= len(blocks[number]):
-                    waiting.add(new)
-                else:
-                    waiting.add(number)
-    return _quotient(dfa, rows, block_of)
+    """The smallest automaton of the same language: Moore's refinement, all states at a time.
+
+    States are told apart at first by how far the nearest end is, which settles most of what counts
+    characters. Rows are compared by a hash; a partition that they made is checked in full, and refined
+    with other hashes in the unlikely case that it is too coarse.
+    """
+    table = _completed(dfa.table)
+    accepting = np.append(dfa.accepting, False)
+    block = np.unique(_distances(table, accepting)[:-1], return_inverse=True)[1]
+    source = np.random.default_rng(1)
+    while True:
+        weights = source.integers(1, 2**63, table.shape[1] + 1, dtype=np.uint64) | np.uint64(1)
+        count = int(block.max()) + 1
+        while True:
+            mixed = block.astype(np.uint64) * weights[-1] + _mix(block[table]) @ weights[:-1]
+            block = np.unique(mixed, return_inverse=True)[1]
+            if (now := int(block.max()) + 1) == count:
+                break
+            count = now
+        _, first = np.unique(block, return_index=True)
+        if np.array_equal(block[table], block[table[first]][block]):
+            return _quotient(dfa, table, block)
 
 
-def _quotient(dfa: Dfa, rows: list[tuple[int, ...]], block_of: list[int]) -> Dfa:
-    """One state for each block, numbered as met from the start."""
-    number_of = {block_of[0]: 0}
-    queue = [0]
-    table = []
-    for state in queue:
-        row = []
-        for target in rows[state]:
-            block = block_of[target]
-            if block not in number_of:
-                number_of[block] = len(queue)
-                queue.append(target)
-            row.append(number_of[block])
-        table.append(tuple(row))
-    finals = frozenset(number for number, state in enumerate(queue) if state in dfa.finals)
-    return _trim(Dfa(dfa.bounds, dfa.classes, tuple(table), finals))
+def _mix(block: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Block numbers spread over 64 bits, so that sums of few of them differ."""
+    mixed = (block.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    return mixed ^ (mixed >> np.uint64(29))
+
+
+def _quotient(dfa: Dfa, table: _Table, block: NDArray[np.int64]) -> Dfa:
+    """One state for each block, that of the start first."""
+    _, first = np.unique(block, return_index=True)
+    order = np.argsort(first, kind="stable")  # the block of state 0 comes first
+    names = np.empty(len(first), dtype=np.int32)
+    names[order] = np.arange(len(first), dtype=np.int32)
+    chosen = first[order]
+    accepting = np.append(dfa.accepting, False)[chosen]
+    return _trim(dfa.bounds, dfa.classes, names[block[table[chosen]]], accepting)
 
 
 def to_graph(dfa: Dfa, label: Callable[[Ranges], Expr]) -> Graph:
     """Write an automaton as an expression; ``label`` spells one character out of some ranges."""
     ranges = dfa.ranges()
+    labels: dict[tuple[int, ...], Expr] = {}
     edges: list[tuple[int, Expr, int]] = []
-    for state, row in enumerate(dfa.table):
+    for state, row in enumerate(dfa.table.tolist()):
         kinds: dict[int, list[int]] = {}
         for kind, target in enumerate(row):
             if target >= 0:
                 kinds.setdefault(target, []).append(kind)
         for target, numbers in kinds.items():
-            merged = _union([ranges[number] for number in numbers])
-            edges.append((state, label(merged), target))
+            key = tuple(numbers)
+            made = labels.get(key)
+            if made is None:
+                made = labels[key] = label(_union([ranges[number] for number in numbers]))
+            edges.append((state, made, target))
     return Graph(len(dfa.table), 0, tuple(sorted(dfa.finals)), tuple(edges))
 
 
@@ -284,46 +331,103 @@ def _union(parts: list[Ranges]) -> Ranges:
     return tuple(out)
 
 
-def _reachable(table: tuple[tuple[int, ...], ...]) -> list[int]:
-    seen = {0}
-    queue = [0]
-    for state in queue:
-        for target in table[state]:
-            if target >= 0 and target not in seen:
-                seen.add(target)
-                queue.append(target)
-    return queue
+def _reachable(table: _Table) -> _Flags:
+    """The states that the start leads to."""
+    return _followed([0], len(table), lambda states: table[states].ravel())
 
 
-def _trim(dfa: Dfa) -> Dfa:
+def _followed(
+    start: list[int], count: int, targets: Callable[[list[int]], NDArray[np.int32]]
+) -> _Flags:
+    """The states that some states lead to, themselves included; negative targets are none."""
+    seen = np.zeros(count + 1, dtype=np.bool_)
+    seen[start] = True
+    seen[-1] = True  # where -1 points to
+    fresh = start
+    while fresh:
+        found = targets(fresh)
+        found = found[~seen[found]]
+        if len(found) > _FEW:
+            found = np.unique(found)
+            fresh = found.tolist()
+        else:
+            fresh = list(set(found.tolist()))
+        seen[fresh] = True
+    return seen[:-1]
+
+
+def _reversed(table: _Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each state where the list of the states that lead to it begins, and these lists in a row."""
+    count, n_classes = table.shape
+    order = np.argsort(table, axis=None, kind="stable")
+    ends = table.ravel()[order]
+    starts = np.searchsorted(ends, np.arange(count + 1))
+    return starts, order // max(1, n_classes)
+
+
+def _distances(table: _Table, accepting: _Flags) -> NDArray[np.int64]:
+    """For each state the least number of characters to an end; a large number where there is none.
+
+    The last entry, for a state of -1, is that number.
+    """
+    count = len(table)
+    out = np.full(count + 1, 2**40, dtype=np.int64)
+    starts, sources = _reversed(table)
+    fresh = np.flatnonzero(accepting)
+    out[fresh] = 0
+    distance = 0
+    while len(fresh):
+        distance += 1
+        if len(fresh) == 1:
+            found = sources[starts[fresh[0]] : starts[fresh[0] + 1]]
+        else:
+            found = np.concatenate([sources[starts[s] : starts[s + 1]] for s in fresh.tolist()])
+        found = np.unique(found[out[found] > distance])
+        out[found] = distance
+        fresh = found
+    return out
+
+
+def _trim(
+    bounds: tuple[int, ...], classes: tuple[int, ...], table: _Table, accepting: _Flags
+) -> Dfa:
     """Leave out states that are not reached or reach no end, and join classes that nothing tells apart."""
-    reached = _reachable(dfa.table)
-    into: dict[int, list[int]] = {}
-    for state in reached:
-        for target in set(dfa.table[state]):
-            into.setdefault(target, []).append(state)
-    live = {state for state in reached if state in dfa.finals}
-    stack = list(live)
-    while stack:
-        for source in into.get(stack.pop(), ()):
-            if source not in live:
-                live.add(source)
-                stack.append(source)
-    live.add(0)
-    names = {state: number for number, state in enumerate(s for s in reached if s in live)}
-    columns: dict[tuple[int, ...], int] = {}
-    class_names = []
-    kept_rows = [dfa.table[state] for state in names]
-    for kind in range(dfa.n_classes):
-        column = tuple(names.get(row[kind], -1) for row in kept_rows)
-        class_names.append(columns.setdefault(column, len(columns)))
-    bounds: list[int] = []
-    classes: list[int] = []
-    for at, kind in zip(dfa.bounds, dfa.classes, strict=True):
-        new = class_names[kind] if kind >= 0 else -1
-        if not classes or classes[-1] != new:
-            bounds.append(at)
-            classes.append(new)
-    table = tuple(zip(*columns, strict=True)) if columns else ()
-    finals = frozenset(names[state] for state in dfa.finals if state in names)
-    return Dfa(tuple(bounds), tuple(classes), table, finals)
+    reached = _reachable(table)
+    if not reached.all():
+        table, accepting = _kept(table, accepting, reached)
+    live = _distances(table, accepting)[:-1] < 2**40
+    live[0] = True
+    if not live.all():
+        table, accepting = _kept(table, accepting, live)
+    columns, first, inverse = _distinct_columns(table)
+    if len(first) < table.shape[1]:
+        table = columns
+        names = [*inverse.tolist(), -1]
+        kinds = [names[kind] for kind in classes]
+        starts = [at for at, kind in enumerate(kinds) if not at or kinds[at - 1] != kind]
+        bounds = tuple([bounds[at] for at in starts])
+        classes = tuple([kinds[at] for at in starts])
+    return Dfa(bounds, classes, np.ascontiguousarray(table), accepting)
+
+
+def _distinct_columns(table: _Table) -> tuple[_Table, list[int], NDArray[np.int64]]:
+    """The columns of a table, each once; which they are, and which of them each column is."""
+    number_of: dict[bytes, int] = {}
+    first: list[int] = []
+    inverse = np.empty(table.shape[1], dtype=np.int64)
+    turned = np.ascontiguousarray(table.T)
+    for kind in range(table.shape[1]):
+        key = turned[kind].tobytes()
+        number = number_of.get(key)
+        if number is None:
+            number = number_of[key] = len(first)
+            first.append(kind)
+        inverse[kind] = number
+    return table[:, first], first, inverse
+
+
+def _kept(table: _Table, accepting: _Flags, keep: _Flags) -> tuple[_Table, _Flags]:
+    """The automaton without some states."""
+    names = np.full(len(table) + 1, -1, dtype=np.int32)
+    names[:-1][keep] = np.arange(int(keep.sum()), dtype=np.int32)
+    return names[table[keep]], accepting[keep]

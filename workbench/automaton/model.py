@@ -11,7 +11,18 @@ from numpy.typing import NDArray
 
 from workbench.grammar.ir import Origin
 
-__all__ = ["GUARDS", "JUMP", "NOT_BUILT", "NO_DISTANCE", "Automaton", "GuardSpec", "ScopeSpec"]
+__all__ = [
+    "GUARDS",
+    "JUMP",
+    "MANY",
+    "NOT_BUILT",
+    "NO_DISTANCE",
+    "Automaton",
+    "GuardSpec",
+    "Language",
+    "ScopeSpec",
+    "WatchSpec",
+]
 
 #: stands for "cannot be finished" in :meth:`Automaton.distances`
 NO_DISTANCE = np.int32(2**30)
@@ -25,6 +36,8 @@ def _none() -> NDArray[np.int32]:
     return np.zeros(0, dtype=np.int32)
 
 
+#: so many texts are as good as endlessly many
+MANY = 1 << 30
 #: kinds of guards
 GUARDS = ("look", "may", "take", "other", "end", "empty")
 
@@ -39,6 +52,27 @@ class GuardSpec(NamedTuple):
     among: int = 0
     others: bool = False
     members: int = 0
+
+
+class WatchSpec(NamedTuple):
+    """A text that is watched: what it may not be, and of fresh ones the cell and the language (-1: endless)."""
+
+    texts: tuple[str, ...]
+    fresh: bool = False
+    cell: int = 0
+    language: int = -1
+
+
+class Language(NamedTuple):
+    """Texts over characters: per state, ranges of characters with targets, and how many texts follow.
+
+    State 0 starts. ``steps`` are sorted by state and first character; counts from :data:`MANY` on stand
+    for endlessly many.
+    """
+
+    counts: tuple[int, ...]
+    #: (state, first character, last character, target)
+    steps: tuple[tuple[int, int, int, int], ...]
 
 
 class ScopeSpec(NamedTuple):
@@ -96,11 +130,10 @@ class Automaton:
     #: per call: number of the texts that the callee's may not be, and the frame watches it; -1 for none;
     #: -2 - the scope that the callee is, whose record is in the frame
     call_watch: NDArray[np.int32] = field(default_factory=_none)
-    #: texts that may not come, by number; whether a state belongs to what a frame watches
-    watches: tuple[tuple[str, ...], ...] = ()
+    #: what frames watch, by number; whether a state belongs to what a frame watches
+    watches: tuple[WatchSpec, ...] = ()
     watched: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
-    #: of each watch, whether texts that came before in the scope may not come either
-    watches_fresh: tuple[bool, ...] = ()
+    languages: tuple[Language, ...] = ()
     #: per empty edge: number of the guard that lets pass, or -1
     empty_guard: NDArray[np.int32] = field(default_factory=_none)
     guards: tuple[GuardSpec, ...] = ()

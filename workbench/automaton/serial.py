@@ -28,7 +28,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.budgets import Budgets
-from workbench.automaton.model import GUARDS, JUMP, Automaton, GuardSpec, ScopeSpec
+from workbench.automaton.model import (
+    GUARDS,
+    JUMP,
+    MANY,
+    Automaton,
+    GuardSpec,
+    Language,
+    ScopeSpec,
+    WatchSpec,
+)
 from workbench.errors import ArtifactError
 from workbench.grammar.encoding import DTYPES, Decoder, Encoder, Expand
 from workbench.grammar.ir import Expr, Grammar, Outcome
@@ -168,7 +177,7 @@ def _encode(artifact: Artifact, names: Mapping[Expand, str]) -> bytes:
         "entry_names": np.array([encoder.text(name) for name in automaton.entry_names]),
         **_sets("state_rules", automaton.state_rules, encoder.text),
         **_sets("state_origins", automaton.state_origins, encoder.origin),
-        **_tuples("watches", [tuple(map(encoder.text, texts)) for texts in automaton.watches]),
+        **_tuples("watches", [tuple(map(encoder.text, one.texts)) for one in automaton.watches]),
     }
     arrays |= encoder.arrays()
     header = {
@@ -185,7 +194,8 @@ def _encode(artifact: Artifact, names: Mapping[Expand, str]) -> bytes:
         "loop_least": [f"{least:x}" for least in automaton.loop_least],
         "loop_alphabet": [f"{alphabet:x}" for alphabet in automaton.loop_alphabet],
         "symbols": automaton.symbols,
-        "watches_fresh": automaton.watches_fresh,
+        "watches": [[w.fresh, w.cell, w.language] for w in automaton.watches],
+        "languages": [[list(one.counts), list(one.steps)] for one in automaton.languages],
         "guards": [[g.kind, f"{g.among:x}", g.others, g.members] for g in automaton.guards],
         "scopes": [[s.members, f"{s.required:x}", s.least, s.most] for s in automaton.scopes],
         "missing": sorted(artifact.missing),
@@ -359,8 +369,21 @@ def _automaton(
         entry_names=tuple(map(decoder.text, arrays["entry_names"].tolist())),
         loop_least=tuple(int(least, 16) for least in header["loop_least"]),
         loop_alphabet=tuple(int(alphabet, 16) for alphabet in header["loop_alphabet"]),
-        watches=tuple(_Sets("watches", arrays, decoder.text, decoder.n_texts)),
-        watches_fresh=tuple(map(bool, header["watches_fresh"])),
+        watches=tuple(
+            WatchSpec(texts, bool(fresh), int(cell), int(language))
+            for texts, (fresh, cell, language) in zip(
+                _Sets("watches", arrays, decoder.text, decoder.n_texts),
+                header["watches"],
+                strict=True,
+            )
+        ),
+        languages=tuple(
+            Language(
+                tuple(map(int, counts)),
+                tuple((int(a), int(b), int(c), int(d)) for a, b, c, d in steps),
+            )
+            for counts, steps in header["languages"]
+        ),
         guards=tuple(
             GuardSpec(str(kind), int(among, 16), bool(others), int(members))
             for kind, among, others, members in header["guards"]
@@ -533,9 +556,19 @@ def _check(a: Automaton) -> None:
         _require(0 <= scope.least < 1 << 31 and -1 <= scope.most < 1 << 31, "scopes")
     for guard in a.guards:
         _require(guard.kind in GUARDS and 0 <= guard.members <= _MOST_MEMBERS, "guards")
-        _require(0 <= guard.among < 1 << guard.members, "guards")
+        _require(guard.kind == "empty" or 0 <= guard.among < 1 << guard.members, "guards")
         _require(guard.kind != "take" or guard.among.bit_count() == 1, "guards")
-    _require(len(a.watches_fresh) == len(a.watches), "watches")
+        _require(guard.kind != "empty" or guard.among < len(a.watches), "guards")
+    for watch in a.watches:
+        _require(0 <= watch.cell < 1 << 30, "watches")
+        _require(-1 <= watch.language < len(a.languages), "watches")
+    for language in a.languages:
+        size = len(language.counts)
+        _require(0 < size < 1 << 24 and all(0 <= n <= MANY for n in language.counts), "languages")
+        _require(list(language.steps) == sorted(language.steps), "languages")
+        for state, low, high, target in language.steps:
+            fits = 0 <= state < size and 0 <= target < size and 0 <= low <= high < 0x110000
+            _require(fits, "languages")
     framed = (a.call_loop >= 0) | (a.call_watch != -1)
     _require(not np.any(framed & (a.call_return == JUMP)), "calls")
     _require(not np.any((a.call_loop >= 0) & (a.call_watch != -1)), "calls")

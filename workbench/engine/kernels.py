@@ -18,7 +18,7 @@ CONFIG    SHAPE, BASES                    notes: its row; whether it accepts
 SUBST     row, HOLE, LABELS               first note: the row with the hole's frames written in
 WATCH     node, phase, number so far, SEEN, TEXT   a text that is read: where it stands in the trees
 RECORD    count, SEEN, tracked, bits...   a scope's side state: members that came, texts that came
-SEEN      whether a text ends here, (byte, SEEN)...   a tree of texts that came, over their bytes
+SEEN      whether a text ends here, texts below, whether those are all, (byte, SEEN)...   texts that came
 TEXT      TEXT or 0, byte                 the bytes of a text so far
 NODE      above (NODE or SHAPE), LABELS   mask tree; notes: HOLE asked about; row of the mask
 
@@ -138,7 +138,7 @@ from workbench.engine.layout import (
     W_TREE_SIZE,
     WALKED,
     WATCH,
-    WATCH_FRESH,
+    WATCH_CELL,
     WATCHED,
     WORK,
     WORK_LIMIT,
@@ -366,8 +366,10 @@ def pop_all(auto, pool, table, count, work, n, stacks, exact):
             if loop > SCOPE_SITE:
                 if excluded(auto, pool, value):
                     continue
-                if auto[auto[WATCH_FRESH] - 1 - loop] != 0:
-                    parents = int(recorded(auto, pool, table, count, work, parents, value))
+                if auto[auto[WATCH_CELL] - 1 - loop] >= 0:
+                    parents = int(
+                        recorded(auto, pool, table, count, work, parents, value, -1 - loop)
+                    )
                     if parents <= ASK:
                         return n, parents, bottom
                     if parents < 0:
@@ -591,6 +593,8 @@ def step(auto, pool, table, count, work, shape, bases, cls, exact):
                     stacks = int(work[work[W_SET] + k])
                     if auto[HAS_WATCH] != 0 and auto[auto[WATCHED] + state] != 0:
                         stacks = int(watched(auto, pool, table, count, work, stacks, cls))
+                        if stacks < 0:
+                            continue
                     target = int(auto[auto[EDGE_TARGET] + e])
                     m = add_result(pool, table, count, work, m, target, stacks)
         for k in range(m):
@@ -736,12 +740,15 @@ def link_edges(auto, pool, table, count, work, n):
                 return 0
             for i in range(first, last + 1):
                 at = link + 3 * links
-                work[at] = work[head + i]
-                work[at + 1] = target
-                work[at + 2] = stacks
+                below = stacks
                 if looks:
                     byte = int(work[begin + i])
-                    work[at + 2] = watched(auto, pool, table, count, work, stacks, byte)
+                    below = int(watched(auto, pool, table, count, work, stacks, byte))
+                    if below < 0:
+                        continue
+                work[at] = work[head + i]
+                work[at + 1] = target
+                work[at + 2] = below
                 work[head + i] = links
                 links += 1
     work[begin + segment + 1] = symbols
@@ -2334,7 +2341,7 @@ def refers(auto, pool, term, i):
     if kind == RECORD:
         return i == 1 and value >= 0
     if kind == SEEN:
-        return i > 0 and i % 2 == 0
+        return i > 3 and i % 2 == 0
     return kind == TEXT and i == 0 and value > 0
 
 

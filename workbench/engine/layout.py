@@ -14,8 +14,10 @@ REFUSED, FULL, COMPLEX, MISS, TANGLED, ROOM = -1, -2, -3, -4, -5, -6
 BY_STACKS = -3
 
 FAR_BELOW, FAR_INSIDE = -2, -1
-#: in place of a SEEN: off the tree, or (in a record) no longer known
-OFF, LOST = -1, -3
+#: in place of a SEEN: off the tree, or (in a record) no longer known; of a WATCH: all texts came
+OFF, LOST, GONE = -1, -3, -4
+#: so many texts are as good as endlessly many
+MANY = 1 << 30
 #: in place of a TEXT: not kept
 UNKEPT = -1
 #: what guards ask and do: let the record be seen; may one of some members come; one comes; one without a
@@ -50,12 +52,16 @@ WATCHED, WATCH_ROOT, TREE_START, TREE_BYTE, TREE_NODE, TREE_END, HAS_WATCH = (
 )
 #: guard of each empty edge or -1; of each guard what it does, the member's number (or whether others may
 #: come), where its set of members begins; of each scope its words of bits, least and most members (-1: no
-#: bound), where the set of required ones begins; the sets; whether a watch also looks at texts that came
+#: bound), where the set of required ones begins; the sets; the cell of a watch that looks at texts that came, or -1
 EMPTY_GUARD, GUARD_OP, GUARD_ITEM, GUARD_SET = 31, 32, 33, 34
-SCOPE_WORDS, SCOPE_LEAST, SCOPE_MOST, SCOPE_REQUIRED, SETS, WATCH_FRESH = 35, 36, 37, 38, 39, 40
+SCOPE_WORDS, SCOPE_LEAST, SCOPE_MOST, SCOPE_REQUIRED, SETS, WATCH_CELL = 35, 36, 37, 38, 39, 40
 #: members that one token can complete, at most; whether records made in a walk keep texts
 SCOPE_REACH, TRACK = 41, 42
-AUTO_SLOTS = 48
+#: languages of fresh texts: of each watch the language or -1; of each language its first state; of each
+#: state how many texts follow, and its steps: first and last character, target
+WATCH_LANGUAGE, LANGUAGE_AT, TEXTS_LEFT, STEP_START = 43, 44, 45, 46
+STEP_LOW, STEP_HIGH, STEP_TARGET = 47, 48, 49
+AUTO_SLOTS = 52
 #: a frame's return from here on is the number of a call site with a value: SITE_LOOP has its loop, or
 #: -1 - its watch, or SCOPE_SITE - its scope
 SITE_BASE = 1 << 28
@@ -73,7 +79,7 @@ W_CUT, W_HEAD, W_BEGIN, W_LINK, W_LINKS = 17, 18, 19, 20, 21
 #: rows by depth of a second walk beside the first
 W_OTHER = 22
 #: bytes of a text, the nodes of a tree on its way, and how many fit
-W_TEXT, W_WAY, W_TEXT_SIZE = 23, 24, 25
+W_TEXT, W_WAY, W_TEXT_SIZE, W_LEFT = 23, 24, 25, 26
 WORK_SLOTS = 32
 MAX_ASKED = 512
 #: a walk that asks more is done on the stacks themselves

@@ -13,19 +13,21 @@ from workbench.engine.layout import (
     FAR_BELOW,
     FAR_INSIDE,
     FRAME,
+    GONE,
     GUARD_ITEM,
     GUARD_OP,
     GUARD_SET,
     HOLE,
+    LANGUAGE_AT,
     LOOK,
     LOOP_MAX,
     LOOP_MIN,
     LOOP_ZONE,
     LOST,
+    MANY,
     MAY,
     OFF,
     OTHER,
-    OVERFLOW,
     RECORD,
     SCOPE_LEAST,
     SCOPE_MOST,
@@ -38,7 +40,12 @@ from workbench.engine.layout import (
     SETS,
     SITE_BASE,
     SITE_LOOP,
+    STEP_HIGH,
+    STEP_LOW,
+    STEP_START,
+    STEP_TARGET,
     TEXT,
+    TEXTS_LEFT,
     TOO_COMPLEX,
     TREE_BYTE,
     TREE_END,
@@ -47,11 +54,13 @@ from workbench.engine.layout import (
     UNKEPT,
     W_BUFFER,
     W_CUT,
+    W_LEFT,
     W_TEXT,
     W_TEXT_SIZE,
     W_WAY,
     WATCH,
-    WATCH_FRESH,
+    WATCH_CELL,
+    WATCH_LANGUAGE,
     WATCH_ROOT,
     WORD,
 )
@@ -153,7 +162,7 @@ def tree_child(auto, node, byte):
 @jit
 def seen_child(pool, seen, byte):
     """Child of a node of a tree of texts that came, or OFF."""
-    for i in range(seen + 4, seen + 3 + (int(pool[seen]) >> 5), 2):
+    for i in range(seen + 6, seen + 3 + (int(pool[seen]) >> 5), 2):
         if pool[i] == byte:
             return int(pool[i + 1])
     return OFF
@@ -184,11 +193,13 @@ def may_spell(auto, node, number, missing):
 
 @jit
 def watch_byte(auto, pool, table, count, work, node, seen, text, byte):
-    """Where a watched text stands after one more byte of it: node, SEEN, TEXT."""
+    """Where a watched text stands after one more byte of it: node, SEEN (or GONE), TEXT."""
     if node >= 0:
         node = int(tree_child(auto, node, byte))
     if seen >= 0:
         seen = int(seen_child(pool, seen, byte))
+        if seen >= 0 and pool[seen + 5] != 0:
+            seen = GONE
     if text >= 0:
         text = int(term2(pool, table, count, work, TEXT, text, byte))
     return node, seen, text
@@ -196,7 +207,9 @@ def watch_byte(auto, pool, table, count, work, node, seen, text, byte):
 
 @jit
 def watch(auto, pool, table, count, work, value, byte):
-    """Where a watched text stands after one more byte of its JSON spelling; FAR_INSIDE: off the trees.
+    """Where a watched text stands after one more byte of its JSON spelling.
+
+    FAR_INSIDE: off the trees; GONE: all texts that begin so have come.
 
     Phases: 0 between characters (or within one, in UTF-8), 1 after a backslash, 2 to 5 before the digits
     of ``\\u``, 6 after a high surrogate, 7 after its backslash, 8 to 11 before the digits of the low one.
@@ -255,8 +268,12 @@ def watch(auto, pool, table, count, work, value, byte):
         part = int(utf8_byte(code, 0))
         while part >= 0:
             node, seen, text = watch_byte(auto, pool, table, count, work, node, seen, text, part)
+            if seen == GONE:
+                break
             i += 1
             part = int(utf8_byte(code, i))
+    if seen == GONE:
+        return GONE
     if after == 0 or after == 1 or after == 2:
         number = 0
     if node < 0 and seen < 0 and text < 0:
@@ -266,7 +283,7 @@ def watch(auto, pool, table, count, work, value, byte):
 
 @jit
 def watched(auto, pool, table, count, work, stacks, byte):
-    """A SET of watching frames after one more byte."""
+    """A SET of watching frames after one more byte; -1 when none of them may go on."""
     n = int(pool[stacks]) >> 5
     moves = False
     for i in range(n):
@@ -280,6 +297,8 @@ def watched(auto, pool, table, count, work, stacks, byte):
         value = int(pool[frame + 4])
         if value >= 0:
             value = int(watch(auto, pool, table, count, work, value, byte))
+        if value == GONE:
+            continue
         frame = term3(
             pool, table, count, work, FRAME, int(pool[frame + 3]), value, int(pool[frame + 5])
         )
@@ -319,7 +338,7 @@ def cut_watched(auto, pool, work, stacks):
                 work[cut + byte + 1] = 1
         seen = int(pool[value + 6])
         if seen >= 0:
-            for c in range(seen + 4, seen + 3 + (int(pool[seen]) >> 5), 2):
+            for c in range(seen + 6, seen + 3 + (int(pool[seen]) >> 5), 2):
                 work[cut + pool[c]] = 1
                 work[cut + pool[c] + 1] = 1
 
@@ -335,59 +354,132 @@ def keeps_text(pool, stacks):
 
 
 @jit
-def planted(pool, table, count, work, seen, text):
-    """A tree of texts with one more, given as a TEXT."""
+def texts_from(auto, state, low, high):
+    """How many texts of a language follow in a state with a character out of a range; MANY at most."""
+    total = 0
+    for i in range(auto[auto[STEP_START] + state], auto[auto[STEP_START] + state + 1]):
+        first = max(low, int(auto[auto[STEP_LOW] + i]))
+        last = min(high, int(auto[auto[STEP_HIGH] + i]))
+        if first <= last:
+            left = int(auto[auto[TEXTS_LEFT] + auto[auto[STEP_TARGET] + i]])
+            total = min(MANY, total + (last - first + 1) * left)
+    return total
+
+
+@jit
+def step_in(auto, state, code):
+    """The state of a language after a character, or -1."""
+    for i in range(auto[auto[STEP_START] + state], auto[auto[STEP_START] + state + 1]):
+        if auto[auto[STEP_LOW] + i] <= code <= auto[auto[STEP_HIGH] + i]:
+            return int(auto[auto[STEP_TARGET] + i])
+    return -1
+
+
+@jit
+def measure(auto, work, language, n):
+    """How many texts of a language begin as the text does, after each of its bytes, into W_LEFT.
+
+    The ``n`` bytes are in W_TEXT, the last one first. Before the first byte it is entry 0.
+    """
+    left = int(work[W_LEFT])
+    text = int(work[W_TEXT])
+    for i in range(n + 1):
+        work[left + i] = MANY
+    if language < 0:
+        return
+    state = int(auto[auto[LANGUAGE_AT] + language])
+    work[left] = auto[auto[TEXTS_LEFT] + state]
+    code = 0
+    missing = 0
+    for i in range(n):
+        byte = int(work[text + n - 1 - i])
+        if missing > 0:
+            code = code << 6 | (byte & 63)
+            missing -= 1
+        elif byte < 0x80:
+            code = byte
+        elif byte < 0xE0:
+            code = byte & 31
+            missing = 1
+        elif byte < 0xF0:
+            code = byte & 15
+            missing = 2
+        else:
+            code = byte & 7
+            missing = 3
+        if missing > 0:
+            low = code << 6 * missing
+            work[left + i + 1] = texts_from(auto, state, low, low + (1 << 6 * missing) - 1)
+            continue
+        state = int(step_in(auto, state, code))
+        if state < 0:
+            return
+        work[left + i + 1] = auto[auto[TEXTS_LEFT] + state]
+
+
+@jit
+def grown(pool, table, count, work, node, byte, below, ends, limit):
+    """A node of a tree of texts with another child (byte -1: none) or end; ``limit`` texts fill it."""
+    buffer = int(work[W_BUFFER])
+    k = 3
+    put = byte < 0
+    came = 0
+    if node >= 0:
+        ends |= int(pool[node + 3])
+        for i in range(node + 6, node + 3 + (int(pool[node]) >> 5), 2):
+            if not put and pool[i] >= byte:
+                work[buffer + k] = byte
+                work[buffer + k + 1] = below
+                came += pool[below + 4]
+                k += 2
+                put = True
+                if pool[i] == byte:
+                    continue
+            work[buffer + k] = pool[i]
+            work[buffer + k + 1] = pool[i + 1]
+            came += pool[pool[i + 1] + 4]
+            k += 2
+    if not put:
+        work[buffer + k] = byte
+        work[buffer + k + 1] = below
+        came += pool[below + 4]
+        k += 2
+    came += ends
+    work[buffer] = ends
+    work[buffer + 1] = came
+    work[buffer + 2] = 1 if came >= limit else 0
+    return intern(pool, table, count, SEEN, work, buffer, k)
+
+
+@jit
+def planted(auto, pool, table, count, work, root, text, number):
+    """A tree of texts with one more, given as a TEXT that was watched as ``number`` says."""
     size = int(work[W_TEXT_SIZE])
     bytes_at = int(work[W_TEXT])
     way = int(work[W_WAY])
+    left = int(work[W_LEFT])
     n = 0
     while text > 0:
         if n >= size:
             count[TOO_COMPLEX] = 1
-            return seen
+            return root
         work[bytes_at + n] = pool[text + 4]
         n += 1
         text = int(pool[text + 3])
-    # bytes_at has the last byte first
+    measure(auto, work, int(auto[auto[WATCH_LANGUAGE] + number]), n)
+    # below the root, each cell has a tree of its own
+    cell = int(auto[auto[WATCH_CELL] + number])
+    seen = int(seen_child(pool, root, cell))
     for i in range(n):
         work[way + i] = seen
         if seen >= 0:
             seen = int(seen_child(pool, seen, int(work[bytes_at + n - 1 - i])))
-    buffer = int(work[W_BUFFER])
-    k = 1
-    work[buffer] = 1
-    if seen >= 0:
-        k = int(pool[seen]) >> 5
-        for i in range(1, k):
-            work[buffer + i] = pool[seen + 3 + i]
-    below = int(intern(pool, table, count, SEEN, work, buffer, k))
+    below = int(grown(pool, table, count, work, seen, -1, 0, 1, int(work[left + n])))
     for j in range(n):
-        byte = int(work[bytes_at + j])
         node = int(work[way + n - 1 - j])
-        work[buffer] = 0
-        k = 1
-        put = False
-        if node >= 0:
-            work[buffer] = pool[node + 3]
-            for i in range(node + 4, node + 3 + (int(pool[node]) >> 5), 2):
-                if not put and pool[i] >= byte:
-                    work[buffer + k] = byte
-                    work[buffer + k + 1] = below
-                    k += 2
-                    put = True
-                    if pool[i] == byte:
-                        continue
-                work[buffer + k] = pool[i]
-                work[buffer + k + 1] = pool[i + 1]
-                k += 2
-        if not put:
-            work[buffer + k] = byte
-            work[buffer + k + 1] = below
-            k += 2
-        below = int(intern(pool, table, count, SEEN, work, buffer, k))
-        if count[OVERFLOW] != 0:
-            return seen
-    return below
+        limit = int(work[left + n - 1 - j])
+        below = int(grown(pool, table, count, work, node, int(work[bytes_at + j]), below, 0, limit))
+    return int(grown(pool, table, count, work, root, cell, below, 0, MANY))
 
 
 @jit
@@ -411,9 +503,10 @@ def passed(auto, pool, table, count, work, scope, record, guard):
         if seen < 0:
             count[TOO_COMPLEX] = 2
             return -1
-        if pool[seen + 3] != 0:
+        below = int(seen_child(pool, seen, int(auto[auto[WATCH_CELL] + item])))
+        if below >= 0 and pool[below + 3] != 0:
             return -1
-        seen = int(planted(pool, table, count, work, seen, 0))
+        seen = int(planted(auto, pool, table, count, work, seen, 0, item))
         return int(
             changed(pool, table, count, work, record, value, seen, int(pool[record + 5]), -1)
         )
@@ -477,7 +570,7 @@ def guarded(auto, pool, table, count, work, stacks, guard):
 
 
 @jit
-def recorded(auto, pool, table, count, work, stacks, value):
+def recorded(auto, pool, table, count, work, stacks, value, number):
     """The scopes of a SET after a watched text has come; ASK - hole when they are not known."""
     result = -1
     for i in range(int(pool[stacks]) >> 5):
@@ -490,7 +583,16 @@ def recorded(auto, pool, table, count, work, stacks, value):
         seen = LOST
         if value >= 0 and pool[value + 7] >= 0 and pool[record + 4] >= 0:
             seen = int(
-                planted(pool, table, count, work, int(pool[record + 4]), int(pool[value + 7]))
+                planted(
+                    auto,
+                    pool,
+                    table,
+                    count,
+                    work,
+                    int(pool[record + 4]),
+                    int(pool[value + 7]),
+                    number,
+                )
             )
         tracked = int(pool[record + 5])
         record = int(
@@ -518,7 +620,10 @@ def new_record(auto, pool, table, count, work, scope, tracked):
     """The record of a scope in which nothing has come yet."""
     buffer = work[W_BUFFER]
     work[buffer] = 0
-    seen = int(intern(pool, table, count, SEEN, work, buffer, 1))
+    work[buffer + 1] = 0
+    work[buffer + 2] = 0
+    seen = int(intern(pool, table, count, SEEN, work, buffer, 3))
+    work[buffer] = 0
     words = int(auto[auto[SCOPE_WORDS] + scope])
     work[buffer + 1] = seen
     work[buffer + 2] = tracked
@@ -529,9 +634,9 @@ def new_record(auto, pool, table, count, work, scope, tracked):
 
 @jit
 def watching(auto, pool, table, count, work, back, number, stacks):
-    """The frames of a watched text that begins, on the scopes of a SET."""
+    """The frames of a watched text that begins, on the scopes of a SET; -1 when none may begin."""
     root = int(auto[auto[WATCH_ROOT] + number])
-    if auto[auto[WATCH_FRESH] + number] == 0:
+    if auto[auto[WATCH_CELL] + number] < 0:
         value = int(term5(pool, table, count, work, WATCH, root, 0, 0, OFF, UNKEPT))
         frame = int(term3(pool, table, count, work, FRAME, back, value, stacks))
         return int(term1(pool, table, count, work, SET, frame))
@@ -546,6 +651,9 @@ def watching(auto, pool, table, count, work, back, number, stacks):
             # a text came of which only its end was seen: on the stacks themselves all is known
             count[TOO_COMPLEX] = 2
             return stacks
+        seen = int(seen_child(pool, seen, int(auto[auto[WATCH_CELL] + number])))
+        if seen >= 0 and pool[seen + 5] != 0:
+            continue
         text = 0 if pool[record + 5] != 0 else UNKEPT
         value = int(term5(pool, table, count, work, WATCH, root, 0, 0, seen, text))
         below = int(term1(pool, table, count, work, SET, frame))

@@ -42,6 +42,10 @@ class Packed:
         self._sets: list[int] = []
         self._guards: list[tuple[int, int, int]] = []
         self._scopes: list[tuple[int, int, int, int]] = []
+        self._language_at: list[int] = []
+        self._texts_left: list[int] = []
+        self._step_start: list[int] = [0]
+        self._steps: list[tuple[int, int, int]] = []
         none = np.zeros(0, dtype=np.int32)
         self._watch_root = self._tree_byte = self._tree_node = self._tree_end = none
         self._tree_start = np.zeros(1, dtype=np.int32)
@@ -55,6 +59,7 @@ class Packed:
         self._number_sites()
         self._plant_trees()
         self._add_sets()
+        self._add_languages()
         zones = zip(a.loop_alphabet, a.loop_least, strict=True)
         for alphabet, least in list(zones)[len(self._zones) :]:
             self._zones.append(self.slices.longest_run(alphabet) // least + 2)
@@ -66,6 +71,7 @@ class Packed:
         if order is None:
             order = np.zeros(0, dtype=np.int32)
         sites = np.array(list(self._sites), dtype=np.int32).reshape(-1, 2)
+        steps = np.array(self._steps, dtype=np.int32).reshape(-1, 3)
         guards = np.array(self._guards, dtype=np.int32).reshape(-1, 3)
         scopes = np.array(self._scopes, dtype=np.int32).reshape(-1, 4)
         parts: dict[int, NDArray[np.generic]] = {
@@ -97,7 +103,16 @@ class Packed:
             k.SCOPE_MOST: scopes[:, 2],
             k.SCOPE_REQUIRED: scopes[:, 3],
             k.SETS: np.array(self._sets, dtype=np.int32),
-            k.WATCH_FRESH: np.array(a.watches_fresh, dtype=np.int32),
+            k.WATCH_CELL: np.array(
+                [watch.cell if watch.fresh else -1 for watch in a.watches], dtype=np.int32
+            ),
+            k.WATCH_LANGUAGE: np.array([watch.language for watch in a.watches], dtype=np.int32),
+            k.LANGUAGE_AT: np.array(self._language_at, dtype=np.int32),
+            k.TEXTS_LEFT: np.array(self._texts_left, dtype=np.int32),
+            k.STEP_START: np.array(self._step_start, dtype=np.int32),
+            k.STEP_LOW: steps[:, 0],
+            k.STEP_HIGH: steps[:, 1],
+            k.STEP_TARGET: steps[:, 2],
             k.WATCHED: a.watched,
             k.WATCH_ROOT: self._watch_root,
             k.TREE_START: self._tree_start,
@@ -172,10 +187,25 @@ class Packed:
             at = begin(scope.required, scope.members)
             self._scopes.append((words, scope.least, scope.most, at))
         for guard in a.guards[len(self._guards) :]:
-            single = guard.kind == "take"
-            item = guard.among.bit_length() - 1 if single else int(guard.others)
+            item = int(guard.others)
+            if guard.kind == "take":
+                item = guard.among.bit_length() - 1
+            elif guard.kind == "empty":
+                item = guard.among
             at = begin(guard.among, guard.members) if guard.kind == "may" else 0
             self._guards.append((_GUARDS[guard.kind], item, at))
+
+    def _add_languages(self) -> None:
+        """Languages of fresh texts that are new; their states are numbered through."""
+        for language in self.automaton.languages[len(self._language_at) :]:
+            first = len(self._texts_left)
+            self._language_at.append(first)
+            self._texts_left += language.counts
+            degree = [0] * len(language.counts)
+            for state, low, high, target in language.steps:
+                degree[state] += 1
+                self._steps.append((low, high, first + target))
+            self._step_start += (len(self._steps) - sum(degree) + np.cumsum(degree)).tolist()
 
     def _plant_trees(self) -> None:
         """Trees of the texts of the watches that are new, over their UTF-8 bytes."""
@@ -192,10 +222,10 @@ class Packed:
             ends.append(0)
             return len(children) - 1
 
-        for texts in fresh:
+        for watch in fresh:
             root = node()
             roots.append(first + root)
-            for text in texts:
+            for text in watch.texts:
                 at = root
                 for byte in text.encode("utf-8", "surrogatepass"):
                     following = children[at].get(byte)
@@ -276,7 +306,8 @@ def scratch(n_states: int, n_symbols: int, max_token_bytes: int) -> NDArray[np.i
         k.W_PATH: 3 * k.MAX_ASKED + 3,
         k.W_TREE: _BUFFER,
         k.W_TEXT: _TEXT,
-        k.W_WAY: _TEXT,
+        k.W_WAY: _TEXT + 2,
+        k.W_LEFT: _TEXT + 2,
         k.W_CHAIN: k.MOST_CHARACTERS + 2,
         k.W_FOLLOW: k.MOST_CHARACTERS + 2,
         k.W_CUT: n_symbols + 1,

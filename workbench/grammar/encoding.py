@@ -105,6 +105,7 @@ class Encoder:
                 if isinstance(expr, OtherText):
                     keeps = expr.fresh or expr.expand in self._names
                     parts = (expr.body if keeps else self._written(expr),)
+                    parts += () if expr.within is None else (expr.within,)
                 waiting = [part for part in parts if id(part) not in numbers]
                 if waiting:
                     stack += reversed(waiting)
@@ -153,7 +154,9 @@ class Encoder:
                 return _SEQ, numbers[id(self._written(expr))][0]
             texts = map(self.text, expr.texts)
             function = self.text(name or "")
-            return _OTHER, numbers[id(expr.body)][0], function, int(expr.fresh), *texts
+            within = -1 if expr.within is None else numbers[id(expr.within)][0]
+            fresh = expr.cell if expr.fresh else -1
+            return _OTHER, numbers[id(expr.body)][0], within, function, fresh, *texts
         if isinstance(expr, Scope):
             most = -1 if expr.most is None else self._count(expr.most)
             bounds = expr.members, self._set(expr.required), self._count(expr.least), most
@@ -329,12 +332,18 @@ class Decoder:
             names = tuple(map(self.text, rest[n_ids:]))
             return Token(tuple(rest[:n_ids]), names, bool(negated), origin=origin)
         if kind == _OTHER:
-            body, function, fresh, *texts = given
+            body, within, function, cell, *texts = given
+            fresh = cell >= 0
             expand = self._functions.get(self.text(function), _not_expanded if fresh else None)
             if expand is None:
                 raise ValueError("a function that is not known")
             known = tuple(map(self.text, texts))
-            return OtherText(known, exprs[body], expand, bool(fresh), origin=origin)
+            language = exprs[within] if within >= 0 else None
+            if language is not None and not isinstance(language, Graph):
+                raise ValueError("a language that is no graph")
+            return OtherText(
+                known, exprs[body], expand, fresh, max(0, cell), language, origin=origin
+            )
         if kind == _SCOPE:
             item, members, required, least, most = given
             bound = None if most == -1 else self._count(most)
@@ -359,7 +368,9 @@ def _parts(row: list[int]) -> list[int]:
     kind = row[0]
     if kind in (_SEQ, _ALT):
         return row[1:-1]
-    if kind in (_REPEAT, _OTHER, _SCOPE):
+    if kind == _OTHER:
+        return row[1:3] if row[2] >= 0 else row[1:2]
+    if kind in (_REPEAT, _SCOPE):
         return row[1:2]
     if kind == _GRAPH:
         return row[5 + row[3] : -1 : 3]

@@ -165,14 +165,18 @@ class OtherText(Expr):
     instead reads ``body``, all that may stand there, and watches what it spells. ``body`` is regular, has no
     references and no counted repeats, and whatever of it has been read can go on in endlessly many ways.
 
-    A ``fresh`` text is also none of the fresh ones that came before in the same :class:`Scope`, whatever
-    their spelling; for these ``expand`` says too little.
+    A ``fresh`` text is also none of the fresh ones with the same ``cell`` that came before in the same
+    :class:`Scope`, whatever their spelling; for these ``expand`` says too little. Where what has been read
+    of it may have few ways to go on, ``within`` is the language that ``body`` spells, as a deterministic graph
+    over ``CharSet`` labels, and ``body`` spells each character as itself.
     """
 
     texts: tuple[str, ...]
     body: Expr = field(compare=False, repr=False)
     expand: Callable[[tuple[str, ...]], Expr] = field(compare=False, repr=False)
     fresh: bool = False
+    cell: int = 0
+    within: Graph | None = field(default=None, compare=False, repr=False)
 
     @property
     def expanded(self) -> Expr:
