@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from workbench.frontends.regex import regex
     from workbench.grammar.ir import Grammar, Outcome
     from workbench.models import LoadedModel, load_model
-    from workbench.notebook import show_mask, step, write_report
+    from workbench.notebook import Workbench, show_mask, step, write_report
     from workbench.vocabulary import Vocabulary
 
 __version__ = "0.1.0"
@@ -91,6 +91,7 @@ _HOMES = {
     "VocabularyError": "errors",
     "Why": "diagnostics.why",
     "WhyByte": "diagnostics.why",
+    "Workbench": "notebook",
     "WorkbenchError": "errors",
     "accept_all": "engine",
     "cache_info": "engine.compile",
@@ -149,6 +150,7 @@ __all__ = [
     "VocabularyError",
     "Why",
     "WhyByte",
+    "Workbench",
     "WorkbenchError",
     "accept_all",
     "cache_info",

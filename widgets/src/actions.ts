@@ -292,7 +292,7 @@ export function keyName(event: Pick<KeyboardEvent, "key" | "shiftKey" | "ctrlKey
   if (event.ctrlKey || event.metaKey || event.altKey || event.key === "Tab") return null;
   if (event.shiftKey && event.key === "Enter") return null;
   const key = event.key.length === 1 ? event.key.toUpperCase() : event.key;
-  return event.shiftKey && key.startsWith("Arrow") ? `Shift+${key}` : key;
+  return event.shiftKey && (key.startsWith("Arrow") || /^F\d+$/.test(key)) ? `Shift+${key}` : key;
 }
 
 export function actionFor(key: string): Action | undefined {

@@ -54,7 +54,7 @@ export class StackCards {
         this.update();
       };
       const tools = stacks.length > 1 && h("div", { class: "wb-tools" }, h("span", { class: "wb-note" }, `stack ${i + 1}`), h("span", { class: "wb-space" }), h("button", { type: "button", class: "wb-small", "aria-label": `Hide stack ${i + 1}`, title: `Hide stack ${i + 1}`, onclick: hide }, "✕"));
-      return [h("div", { class: "wb-card" }, tools, card(frames, sharedBelow(frames, old)), popped(frames, old))];
+      return [h("div", { class: "wb-card" }, tools, card(frames, parent ? sharedBelow(frames, old) : frames.length), popped(frames, old))];
     });
     const kept = this.frozen.map((frozen, i) => {
       const drop = () => {

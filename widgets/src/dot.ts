@@ -27,6 +27,24 @@ export function foldedNodes(graph: Graph, rules: Record<string, string>, folded:
   return found;
 }
 
+/** The part of a graph near some states: what comes next in two steps, what came just before, a few states in all. */
+export function near(graph: Graph, states: number[], most = 14): Graph {
+  if (graph.shown.length <= most || !states.length) return graph;
+  const known = new Set(graph.shown);
+  const shown = new Set(states.filter((state) => known.has(state)).slice(0, most));
+  if (!shown.size) return graph;
+  let frontier = [...shown];
+  for (let hop = 0; hop < 2; hop++) {
+    const at = new Set(frontier);
+    const after = graph.edges.filter(([from]) => at.has(from)).map(([, , to]) => to);
+    const before = hop ? [] : graph.edges.filter(([, , to]) => at.has(to)).map(([from]) => from).slice(0, 3);
+    frontier = [...new Set([...after, ...before])].filter((state) => known.has(state) && !shown.has(state)).slice(0, Math.max(0, most - shown.size));
+    for (const state of frontier) shown.add(state);
+  }
+  const kept = graph.shown.filter((state) => shown.has(state));
+  return { ...graph, shown: kept, edges: graph.edges.filter(([from]) => shown.has(from)), final: graph.final.filter((state) => shown.has(state)), hidden: graph.states - kept.length };
+}
+
 /** A graph as DOT; `returns` are pairs of states to join: where a stack leads from the end of a rule. */
 export function dotOf(graph: Graph, rules: Record<string, string>, folded: Set<string>, returns: [number, number][] = []): string {
   const boxes = foldedNodes(graph, rules, folded);
@@ -49,7 +67,7 @@ export function dotOf(graph: Graph, rules: Record<string, string>, folded: Set<s
   for (const [rule, states] of rulesOf(graph, rules)) {
     const box = boxes.get(rule);
     if (box) {
-      lines.push(`${box} [id=${box} shape=box style=rounded label=${quote(`▭ ${rule} (${states.length})`)}]`);
+      lines.push(`${box} [id=${box} shape=box style=rounded margin="0.2,0.05" label=${quote(`▭ ${rule} (${states.length})`)}]`);
       continue;
     }
     if (rule) lines.push(`subgraph cluster_${states[0]} { label=${quote(rule.slice(0, 40))} color=gray70 style=rounded`);
@@ -72,7 +90,7 @@ export function dotOf(graph: Graph, rules: Record<string, string>, folded: Set<s
   }
   for (const [node, targets] of left) lines.push(`more_${node} [label="… ${targets.size} more" shape=plaintext]`, `${node} -> more_${node} [style=dotted]`);
   const begins = /start -> s(\d+)/.exec(graph.dot);
-  if (begins) lines.push('begin [label="" shape=point width=0.08]', `begin -> ${nodeOf(Number(begins[1]), rules, boxes)}`);
+  if (begins && shown.has(Number(begins[1]))) lines.push('begin [label="" shape=point width=0.08]', `begin -> ${nodeOf(Number(begins[1]), rules, boxes)}`);
   for (const [key, { labels, call }] of edges) {
     const text = labels.length > 3 ? `${labels.slice(0, 2).join(", ")} … ${labels.length - 2} more` : labels.join(", ");
     lines.push(`${key} [label=${quote(` ${text} `)}${call ? " style=dashed" : ""}]`);

@@ -214,7 +214,7 @@ export function mount(root: HTMLElement, store: Store, host: Host, choices: Choi
   root.addEventListener("keydown", onKey);
   const unsubscribe = store.subscribe(update);
   const following = followTheme(root, choices.theme);
-  if (choices.tab) show(choices.tab);
+  show(choices.tab ?? "step");
   update();
   return {
     store,

@@ -1,7 +1,7 @@
 // The small picture of the automaton beside the candidates, with the transitions from the live states.
 import { Canvas, smallButton } from "./canvas";
 import { fill, h } from "./dom";
-import { dotOf } from "./dot";
+import { dotOf, near } from "./dot";
 import { plural } from "./format";
 import type { Store } from "./store";
 import type { Graph, Position } from "./types";
@@ -59,11 +59,12 @@ export class GraphPanel {
     }
     const live = store.live ?? [];
     this.canvas.element.setAttribute("aria-label", describe(graph, live));
-    this.caption.textContent = captionOf(graph, live);
     const from = transitionsFrom(graph, live, here);
     this.summary.textContent = `transitions (${from.length})`;
     fill(this.transitions, ...from.map(([source, on, target]) => h("tr", {}, h("td", {}, source), h("td", {}, h("code", {}, on)), h("td", {}, target))));
-    void this.canvas.show(dotOf(graph, store.doc.rules, new Set(), returnsOf(graph, here)), live.map((state) => `s${state}`), store.state === null ? null : `s${store.state}`);
+    const part = near(graph, store.state === null ? live : [...live, store.state]);
+    this.caption.textContent = captionOf(part, live);
+    void this.canvas.show(dotOf(part, store.doc.rules, new Set(), returnsOf(part, here)), live.map((state) => `s${state}`), store.state === null ? null : `s${store.state}`);
   }
 
   private pick(id: string): void {

@@ -1,11 +1,18 @@
 // The screens of the workbench, in the order of their tabs.
 import type { Context } from "./actions";
-import type { Panel } from "./panel";
-import type { StepView } from "./stepview";
 import { AutomatonView } from "./automatonview";
+import { DeadEnds } from "./deadends";
+import { Editor } from "./editor";
 import { Explorer } from "./explorer";
+import type { Panel } from "./panel";
 import { Profiler } from "./profiler";
+import type { StepView } from "./stepview";
 
 export function makePanels(context: Context, step: StepView, go: (cursor: number) => void, show: (tab: string) => void): Panel[] {
-  return [step, new AutomatonView(context, show), new Explorer(context, show), new Profiler(context, go)];
+  const editor = new Editor(context, show);
+  const edited = (text: string, kind: string) => {
+    show("grammar");
+    editor.put(text, kind);
+  };
+  return [editor, step, new AutomatonView(context, show), new Explorer(context, show), new DeadEnds(context, edited, go), new Profiler(context, go)];
 }

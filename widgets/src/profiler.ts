@@ -179,7 +179,9 @@ export class Profiler implements Panel {
       const right = at > this.width * 0.7;
       picture.append(svg("line", { x1: at, x2: at, y1: 4, y2: base, class: "wb-ink-rule", "stroke-dasharray": dash }), svg("text", { x: at + (right ? -4 : 4), y: 14 + 13 * i, class: "wb-ink-text", "text-anchor": right ? "end" : "start" }, `${name} ${duration(value)}`));
     });
-    for (let power = Math.ceil(low); power <= high; power++) picture.append(svg("text", { x: x(10 ** power), y: height - 6, class: "wb-ink-text", "text-anchor": "middle" }, duration(10 ** power)));
+    const ticks = high - low > 2.5 ? [1] : [1, 2, 5];
+    const marks = Array.from({ length: Math.ceil(high) - Math.floor(low) + 1 }, (_, i) => Math.floor(low) + i).flatMap((power) => ticks.map((tick) => tick * 10 ** power));
+    for (const mark of marks) if (Math.log10(mark) >= low && Math.log10(mark) <= high) picture.append(svg("text", { x: x(mark), y: height - 6, class: "wb-ink-text", "text-anchor": "middle" }, duration(mark)));
     fill(this.body, picture, h("p", { class: "wb-note" }, `mask time per step, logarithmic; ${plural(values.length, "step")}, the first ${WARM_UP} (warm-up) left out`));
   }
 

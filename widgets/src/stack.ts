@@ -21,7 +21,7 @@ export class StackPanel {
     const parent = this.store.doc.positions[this.store.here.parent];
     fill(
       this.body,
-      ...stacks.slice(0, SHOWN).map((frames, i) => card(frames, sharedBelow(frames, parent?.stacks[i] ?? []))),
+      ...stacks.slice(0, SHOWN).map((frames, i) => card(frames, parent ? sharedBelow(frames, parent.stacks[i] ?? []) : frames.length)),
       stacks.length > SHOWN && h("p", { class: "wb-note" }, `and ${plural(stacks.length - SHOWN, "more stack")}`),
       !stacks.length && h("p", { class: "wb-empty" }, "no live stack"),
     );

@@ -206,6 +206,9 @@ export interface FindingView {
   title: string;
   sentence: string;
   facts: [name: string, value: string][];
+  warning: boolean;
+  /** The whole text of the grammar with the suggested edit made. */
+  edited?: string | null;
   /** Step of the run where an escape still existed, where the finding belongs to the run. */
   step: number | null;
   suggestion: string;
@@ -216,6 +219,8 @@ export interface FindingView {
 export interface DeadReport {
   note: string;
   ms: number;
+  /** Kind of the grammar that was searched. */
+  kind?: string;
   findings: FindingView[];
 }
 

@@ -50,8 +50,20 @@ class Workbench(Stepper):
             model, prompt or _first_token(model), grammar, sampling=Sampling(**settings), chat=chat
         )
         session = Session(decoder, title)
-        self.desk = Desk(session)
+        self.desk = Desk(session, self._replaced)
         super().__init__(session, theme=theme, tab=tab)
+
+    def use(self, grammar: Any) -> None:
+        """Begin a new run of the same model and prompt under another grammar."""
+        self.desk.use(grammar)
+
+    def _replaced(self, session: Session) -> None:
+        self.stop()
+        with self.conversation.lock:
+            self.session = self.conversation.session = session
+            session.changes()
+            self._settle()
+        self._post({"type": "reset"}, ())
 
     def _desk(self) -> talk.Desk:
         return self.desk

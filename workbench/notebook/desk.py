@@ -9,6 +9,7 @@ Next file to read: ``workbench/notebook/bench.py``.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
@@ -17,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.automaton.dot import picture
+from workbench.notebook.editor import check, make_examples, read, source_text
 from workbench.notebook.explorer import endings, groups_of, mask_at, vocabulary_table
+from workbench.notebook.findings import report_wire
 from workbench.notebook.places import place
 from workbench.notebook.session import Session
 from workbench.notebook.views import picture_wire
@@ -34,8 +37,14 @@ Reply = Callable[..., object]
 class Desk:
     """Answers questions about a session and its grammar."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(
+        self, session: Session, replaced: Callable[[Session], object] | None = None
+    ) -> None:
         self.session = session
+        #: called with the new session when an edited grammar is put to use
+        self.replaced = replaced
+        #: what the examples of the editor are, for the search for dead ends and the export
+        self.examples: list[dict[str, Any]] = []
         self._pool = ThreadPoolExecutor(1, "workbench-desk")
         self._latest: dict[str, int] = {}
         self._guard = threading.Lock()
@@ -44,6 +53,11 @@ class Desk:
             "mask": self._mask,
             "endings": self._endings,
             "picture": self._picture,
+            "grammar": self._grammar,
+            "check": self._check,
+            "make": self._make,
+            "apply": self._apply,
+            "dead": self._dead,
         }
 
     @property
@@ -120,3 +134,94 @@ class Desk:
         shown = [*drawn.states, *(t.target for t in drawn.transitions)]
         rules = {str(state): name for state in shown if (name := place(automaton, state))}
         return {"graph": picture_wire(drawn), "rules": rules}
+
+    # The grammar editor.
+
+    @property
+    def grammar(self) -> Any:
+        """The grammar of the session, or None."""
+        return getattr(self.session.decoder.compiled, "grammar", None)
+
+    def _grammar(self, _: dict[str, Any], __: Reply) -> Answer:
+        text, kind = source_text(self.grammar)
+        return {"text": text, "kind": kind, "examples": self.examples}
+
+    def _check(self, message: dict[str, Any], reply: Reply) -> Answer:
+        text, kind = str(message["text"]), str(message["kind"])
+        self.examples = [dict(item) for item in message.get("examples", ())]
+
+        def work() -> dict[str, Any]:
+            found = check(text, kind, self.examples, self.session.decoder.vocabulary)
+            self.session.document.panels["grammar"] = found
+            return found
+
+        self.later("check", work, reply)
+        return None
+
+    def _make(self, message: dict[str, Any], reply: Reply) -> Answer:
+        text, kind = str(message["text"]), str(message["kind"])
+        seed = int(message.get("seed", 0))
+        self.later("make", lambda: {"examples": make_examples(text, kind, seed=seed)}, reply)
+        return None
+
+    def _apply(self, message: dict[str, Any], reply: Reply) -> Answer:
+        text, kind = str(message["text"]), str(message["kind"])
+
+        def work() -> dict[str, Any]:
+            self.use(read(text, kind))
+            return {"done": True}
+
+        self.later("apply", work, reply)
+        return None
+
+    def use(self, grammar: Any) -> Session:
+        """Begin a new run of the same model, prompt and settings under another grammar."""
+        from workbench.decoding import Decoder
+
+        old = self.session
+        decoder = Decoder(
+            old.decoder.model,
+            list(old.decoder.trace.prompt_ids),
+            grammar,
+            sampling=old.decoder.sampling,
+        )
+        decoder.trace.prompt_text = old.decoder.trace.prompt_text
+        session = Session(decoder, old.document.title)
+        session.document.prompt_text = old.document.prompt_text
+        if "grammar" in old.document.panels:
+            session.document.panels["grammar"] = old.document.panels["grammar"]
+        self.session = session
+        if self.replaced is not None:
+            self.replaced(session)
+        return session
+
+    # Dead ends.
+
+    def _dead(self, message: dict[str, Any], reply: Reply) -> Answer:
+        length = message.get("max_tokens")
+        limit = int(length) if isinstance(length, int) and length > 0 else None
+
+        def work() -> dict[str, Any]:
+            return self.find_dead_ends(limit)
+
+        self.later("dead", work, reply)
+        return None
+
+    def find_dead_ends(self, max_tokens: int | None = None) -> dict[str, Any]:
+        """Search grammar and run for dead ends, and keep what was found with the document."""
+        from workbench.diagnostics.dead_ends import dead_ends
+        from workbench.diagnostics.live import live_dead_ends
+
+        session = self.session
+        started = time.perf_counter()
+        reports = []
+        compiled = session.decoder.compiled
+        if compiled is not None and hasattr(compiled, "automaton"):
+            texts = [str(item.get("text", "")) for item in self.examples]
+            reports.append(dead_ends(compiled, max_tokens=max_tokens, examples=texts))
+        reports.append(live_dead_ends(session.decoder.trace, session.decoder.vocabulary))
+        source = getattr(self.grammar, "source", None)
+        found = report_wire(reports, source, (time.perf_counter() - started) * 1000)
+        found["kind"] = getattr(self.grammar, "kind", "")
+        session.document.panels["dead"] = found
+        return found

@@ -1,0 +1,235 @@
+"""What the screens beside the stepper are answered, without a browser."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.notebook.samples import automaton, vocabulary
+from workbench.decoding import Decoder
+from workbench.frontends.json_schema import json_schema
+from workbench.frontends.regex import regex
+from workbench.notebook.desk import Desk
+from workbench.notebook.explorer import first_rules, vocabulary_table
+from workbench.notebook.places import place, places
+from workbench.notebook.session import Session
+from workbench.notebook.views import Frame
+
+PROMPT = [1, 2, 3]
+LETTERS = "(ab|c)[ab]{2,9}[01]+"
+
+
+@pytest.fixture
+def desk(tiny: Any) -> Desk:
+    return Desk(Session(Decoder(tiny, PROMPT, regex(LETTERS)), "letters"))
+
+
+def ask(desk: Desk, about: str, **message: Any) -> tuple[dict[str, Any], list[bytes]]:
+    """An answer and its buffers, waited for where the work goes to a thread."""
+    answered = threading.Event()
+    heard: list[dict[str, Any]] = []
+
+    def reply(answer: dict[str, Any], buffers: Any = ()) -> None:
+        heard.append(answer)
+        answered.set()
+
+    found = desk.ask(about, message, reply)
+    if found is None:
+        assert answered.wait(60)
+        found = heard[0]
+    answer, buffers = found if isinstance(found, tuple) else (found, [])
+    json.dumps(answer, allow_nan=False)
+    return answer, list(buffers)
+
+
+def test_the_vocabulary_arrives_whole() -> None:
+    table = vocabulary()
+    answer, (blob, offsets) = vocabulary_table(table)
+    cuts = np.frombuffer(offsets, "<i4")
+    found = [blob[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    assert found == [table.token_bytes(i) for i in range(table.size)]
+    assert answer == {"size": 16, "special": {"0": "<|im_end|>"}}
+
+
+def test_the_mask_and_what_the_model_thinks(desk: Desk) -> None:
+    answer, (mask, before) = ask(desk, "mask", node=0)
+    bits = np.unpackbits(np.frombuffer(mask, np.uint8), bitorder="little")
+    decoder = desk.session.decoder
+    assert np.flatnonzero(bits).tolist() == np.flatnonzero(decoder.mask).tolist()
+    probabilities = np.frombuffer(before, "<f4")
+    assert probabilities.sum() == pytest.approx(1, abs=1e-5)
+    assert answer["allowed"] == int(decoder.mask.sum())
+    assert answer["kept"] == pytest.approx(1 - desk.session.here.mass_removed, abs=1e-5)
+    assert answer["rules"] == ["root"]
+    assert [b for b, i in enumerate(answer["byByte"]) if i == 0] == [ord("a"), ord("c")]
+
+
+def test_the_mask_of_an_earlier_position_leaves_the_run_where_it_is(desk: Desk) -> None:
+    first = ask(desk, "mask", node=0)
+    desk.session.run()
+    text = desk.session.decoder.text
+    assert ask(desk, "mask", node=0) == first
+    assert desk.session.decoder.text == text
+    assert ask(desk, "mask", node=desk.session.cursor)[0] == {"ended": True}
+
+
+def test_after_which_tokens_the_text_may_end(tiny: Any) -> None:
+    desk = Desk(Session(Decoder(tiny, PROMPT, regex("a|ab|cc")), "ends"))
+    answer, (bits,) = ask(desk, "endings", node=0)
+    ends = np.flatnonzero(np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little"))
+    assert ends.tolist() == [1, 11]  # "a" and "ab", not "c"
+    assert answer["tried"] == 3
+
+
+def test_first_bytes_are_read_in_rules() -> None:
+    drawn = automaton()
+    assert first_rules(drawn, [[Frame(4, ("object",))]]) == {0x22: "string"}
+    # In a final state of the string: its own bytes, and those after the frame is popped.
+    at_end = first_rules(drawn, [[Frame(9, ("string",)), Frame(5, ("object",))]])
+    assert at_end == {0x7D: "object"}
+    assert first_rules(drawn, []) == {}
+    assert first_rules(drawn, [[Frame(99, ())]]) == {}
+
+
+def test_states_of_schemas_are_called_by_pointers(tiny: Any) -> None:
+    schema = {"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"]}
+    session = Session(Decoder(tiny, PROMPT, json_schema(schema, whitespace="compact")), "schema")
+    compiled = session.decoder.compiled
+    assert compiled is not None
+    names = {place(compiled.automaton, s) for s in range(compiled.automaton.n_states)}
+    assert {"#", "#/properties/a"} <= names
+    assert session.here.stacks[0][0].rules[0] == "#"
+    assert places(compiled.automaton, 10**6) == ()
+
+
+def test_a_picture_around_any_state(desk: Desk) -> None:
+    answer, _ = ask(desk, "picture", states=[0])
+    assert 0 in answer["graph"]["shown"]
+    assert answer["rules"]["0"] == "root"
+    assert "error" in Desk(Session(Decoder(desk.session.decoder.model, PROMPT), "free")).ask(
+        "picture", {"states": [0]}, print
+    )
+
+
+class TestEditor:
+    def test_knows_the_text_of_its_grammar(self, desk: Desk) -> None:
+        assert ask(desk, "grammar")[0] == {"text": LETTERS, "kind": "regex", "examples": []}
+
+    def test_judges_examples_byte_by_byte(self, desk: Desk) -> None:
+        examples = [
+            {"text": "abab0", "want": "match"},
+            {"text": "abab", "want": "prefix"},
+            {"text": "abab", "want": "match"},
+            {"text": "abx", "want": "not"},
+            {"text": "abab0", "want": "not"},
+        ]
+        answer, _ = ask(desk, "check", text=LETTERS, kind="regex", examples=examples)
+        assert answer["ok"]
+        assert answer["states"] > 3
+        found = [(e["ok"], e["verdict"], e["failing"]) for e in answer["examples"]]
+        assert found == [
+            (True, "match", None),
+            (True, "prefix", None),
+            (False, "prefix", None),
+            (True, "no match", 2),
+            (False, "match", None),
+        ]
+        assert answer["examples"][3]["byte"] == "x"
+        assert answer["examples"][3]["expected"] == "a b"
+        assert desk.session.document.panels["grammar"] == answer
+
+    @pytest.mark.parametrize(
+        ("kind", "text", "line", "underlined"),
+        [
+            ("gbnf", 'root ::= pair\npair ::= vlue "x"\nvalue ::= "1"', 2, "vlue"),
+            ("gbnf", 'root ::= "a', 1, '"'),
+            ("regex", "a(b", 1, "("),
+            ("json_schema", '{"type": "object",\n "oops"', 2, None),
+            (
+                "json_schema",
+                '{\n "properties": {"a": {"type": "strung"}}}',
+                2,
+                '"type": "strung"',
+            ),
+        ],
+    )
+    def test_points_to_a_mistake(
+        self, desk: Desk, kind: str, text: str, line: int, underlined: str | None
+    ) -> None:
+        answer, _ = ask(desk, "check", text=text, kind=kind, examples=[{"text": "a"}])
+        (mistake,) = answer["mistakes"]
+        assert not answer["ok"]
+        assert mistake["kind"] == "GrammarSyntaxError"
+        assert mistake["line"] == line
+        if underlined is not None:
+            assert text[mistake["start"] : mistake["end"]] == underlined
+        assert answer["examples"][0]["verdict"] == "not judged"
+
+    def test_offers_the_nearest_name(self, desk: Desk) -> None:
+        answer, _ = ask(desk, "check", text="root ::= vlue\nvalue ::= [0-9]", kind="gbnf")
+        assert answer["mistakes"][0]["hint"] == "did you mean 'value'?"
+
+    def test_says_what_is_restricted(self, desk: Desk) -> None:
+        answer, _ = ask(desk, "check", text='{"type": "integer"}', kind="json_schema")
+        assert any("integers as 12" in warning for warning in answer["warnings"])
+
+    def test_makes_examples_that_are_what_they_should_be(self, desk: Desk) -> None:
+        made, _ = ask(desk, "make", text=LETTERS, kind="regex", seed=1)
+        assert {e["want"] for e in made["examples"]} == {"match", "not"}
+        answer, _ = ask(desk, "check", text=LETTERS, kind="regex", examples=made["examples"])
+        assert all(e["ok"] for e in answer["examples"])
+        assert "error" in ask(desk, "make", text="(", kind="regex")[0]
+
+    def test_a_new_grammar_begins_a_new_run(self, desk: Desk) -> None:
+        heard: list[Session] = []
+        desk.replaced = heard.append
+        desk.session.run()
+        assert ask(desk, "apply", text='root ::= "ab" [01]+', kind="gbnf")[0] == {"done": True}
+        assert heard == [desk.session]
+        assert len(desk.session.document.positions) == 1
+        assert desk.session.decoder.trace.prompt_ids == PROMPT
+        assert desk.session.step().edge is not None
+        assert "error" in ask(desk, "apply", text="root ::= (", kind="gbnf")[0]
+
+    def test_only_the_newest_of_several_checks_is_done(self, desk: Desk) -> None:
+        gate = threading.Event()
+        desk.later("other", lambda: {"waited": gate.wait(30)}, lambda _: None)
+        answers: list[dict[str, Any]] = []
+        for text in ("a+", "b+", "c+"):
+            desk.ask("check", {"text": text, "kind": "regex"}, answers.append)
+        gate.set()
+        assert ask(desk, "make", text="a", kind="regex")[0]["examples"]
+        assert [a.get("overtaken", a.get("text")) for a in answers] == [True, True, "c+"]
+
+
+class TestDeadEnds:
+    def test_an_impossible_member_is_found_and_mended(self, tiny: Any) -> None:
+        schema = {
+            "type": "object",
+            "properties": {"a": {"type": "string", "pattern": "^[ab]{3}$", "maxLength": 2}},
+            "additionalProperties": False,
+        }
+        desk = Desk(Session(Decoder(tiny, PROMPT, json_schema(schema)), "dead"))
+        answer, _ = ask(desk, "dead")
+        finding = next(f for f in answer["findings"] if f["kind"] == "never written")
+        assert ["caused by", "#/properties/a"] in finding["facts"]
+        assert "+" in finding["diff"]
+        assert json.loads(finding["edited"])["properties"]["a"]["maxLength"] == 3
+        # The suggested text is a grammar without that finding.
+        assert ask(desk, "apply", text=finding["edited"], kind="json_schema")[0] == {"done": True}
+        again, _ = ask(desk, "dead")
+        assert all(f["kind"] != "never written" for f in again["findings"])
+
+    def test_a_budget_that_is_too_small_is_found(self, tiny: Any) -> None:
+        desk = Desk(Session(Decoder(tiny, PROMPT, regex("[ab]{9}")), "long"))
+        answer, _ = ask(desk, "dead", max_tokens=2)
+        assert "over budget" in [f["kind"] for f in answer["findings"]]
+        assert desk.session.document.panels["dead"]["findings"] == answer["findings"]
+
+
+def test_what_nobody_knows(desk: Desk) -> None:
+    assert "error" in ask(desk, "weather")[0]
