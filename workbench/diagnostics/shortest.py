@@ -176,8 +176,10 @@ class Shortest:
         distance, following = self._backward(members, ends)
         for i in members:
             self._right[i] = distance[i]
-        self._following.update(following)
         found = distance[node.start]
+        if found < self.inside[node.number]:
+            # of equal ways the one found first: a later one may go round through a caller
+            self._following.update(following)
         if node.kind == "other" and isinstance(node.expr, OtherText) and "" in node.expr.texts:
             return max(found, 1)
         return found
