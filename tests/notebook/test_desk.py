@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 from typing import Any
@@ -50,7 +51,7 @@ def test_the_vocabulary_arrives_whole() -> None:
     table = vocabulary()
     answer, (blob, offsets) = vocabulary_table(table)
     cuts = np.frombuffer(offsets, "<i4")
-    found = [blob[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    found = [blob[a:b] for a, b in itertools.pairwise(cuts)]
     assert found == [table.token_bytes(i) for i in range(table.size)]
     assert answer == {"size": 16, "special": {"0": "<|im_end|>"}}
 

@@ -65,6 +65,11 @@ class Workbench(Stepper):
             self._settle()
         self._post({"type": "reset"}, ())
 
+    def _settle(self) -> None:
+        with self.conversation.lock:
+            self.desk.keep_groups()
+        super()._settle()
+
     def _desk(self) -> talk.Desk:
         return self.desk
 

@@ -108,19 +108,20 @@ class Desk:
         bits, tried = endings(decoder.matcher, np.flatnonzero(decoder.mask))
         return {"tried": tried}, [bits]
 
-    def keep_groups(self, node: int) -> None:
-        """Keep the groups of the tokens allowed at a position, for the static view."""
-        position = self.session.document.positions[node]
-        if not position.open:
+    def keep_groups(self) -> None:
+        """Keep the groups of the tokens allowed at the cursor for the static view, if the run stands there."""
+        session = self.session
+        session.document.panels.pop("tokens", None)
+        position = session.here
+        if not position.open or not session.is_here:
             return
-        groups = groups_of(self.session.look(node), self.automaton, position.stacks)
-        document = self.session.document
+        groups = groups_of(session.decoder, self.automaton, position.stacks)[:200]
         for group in groups:
-            document.add_tokens(group.samples, self.session.decoder.vocabulary)
-        document.panels["tokens"] = {
-            "node": node,
+            session.document.add_tokens(group.samples, session.decoder.vocabulary)
+        session.document.panels["tokens"] = {
+            "node": position.id,
             "allowed": position.allowed,
-            "groups": [asdict(group) for group in groups[:200]],
+            "groups": [asdict(group) for group in groups],
         }
 
     # The automaton.

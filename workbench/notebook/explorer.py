@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,22 +140,41 @@ def endings(matcher: Matcher, allowed: Iterable[int]) -> tuple[bytes, int]:
     return np.packbits(bits, bitorder="little").tobytes(), tried
 
 
+_first: WeakKeyDictionary[Vocabulary, NDArray[np.int16]] = WeakKeyDictionary()
+
+
+def _first_bytes(vocabulary: Vocabulary) -> NDArray[np.int16]:
+    """The first byte of each token, 256 for tokens without bytes; made once a vocabulary."""
+    found = _first.get(vocabulary)
+    if found is None:
+        found = np.full(vocabulary.width, 256, dtype=np.int16)
+        for token in range(vocabulary.size):
+            data = vocabulary.token_bytes(token)
+            if data and token not in vocabulary.special_ids:
+                found[token] = data[0]
+        _first[vocabulary] = found
+    return found
+
+
 def groups_of(
     decoder: Decoder, automaton: Automaton | None, stacks: Sequence[Sequence[Frame]]
 ) -> list[Group]:
     """The allowed tokens grouped by the rule that reads their first byte, the likeliest group first."""
     mask = decoder.mask
-    probabilities = np.where(mask[: len(p := _probabilities(decoder))], p, 0.0)
+    probabilities = np.zeros(len(mask), dtype=np.float64)
+    known = _probabilities(decoder)
+    probabilities[: len(known)] = np.where(mask[: len(known)], known, 0.0)
     kept = float(probabilities.sum()) or 1.0
     rules = {} if automaton is None else first_rules(automaton, stacks)
-    members: dict[str, list[int]] = {}
-    for token in np.flatnonzero(mask).tolist():
-        data = decoder.vocabulary.token_bytes(token)
-        name = rules.get(data[0], "(no rule)") if data else "end of the text or special"
-        members.setdefault(name, []).append(token)
+    first = _first_bytes(decoder.vocabulary)
+    names = [rules.get(byte, "(no rule)") for byte in range(256)] + ["end of the text, or special"]
+    kinds = list(dict.fromkeys(names))
+    kind = np.array([kinds.index(name) for name in names], dtype=np.int16)[first]
     groups = []
-    for name, ids in members.items():
-        shares = probabilities[[i for i in ids if i < len(probabilities)]] / kept
-        best = sorted(range(len(shares)), key=lambda i: (-shares[i], ids[i]))[:SAMPLES]
-        groups.append(Group(name, len(ids), float(shares.sum()), tuple(ids[i] for i in best)))
+    for number, name in enumerate(kinds):
+        ids = np.flatnonzero(mask & (kind == number))
+        if len(ids):
+            best = ids[np.argsort(-probabilities[ids], kind="stable")[:SAMPLES]]
+            share = float(probabilities[ids].sum()) / kept
+            groups.append(Group(name, len(ids), share, tuple(best.tolist())))
     return sorted(groups, key=lambda group: (-group.mass, group.name))

@@ -79,6 +79,11 @@ class Session:
         return self.document.positions[self._cursor]
 
     @property
+    def is_here(self) -> bool:
+        """Whether the decoder stands at the cursor, so that a look at it runs nothing."""
+        return self._where() == self._cursor
+
+    @property
     def leaf(self) -> int:
         """The end of the branch that the cursor is on; of several, the newest."""
         newest = {position.parent: position.id for position in self.document.positions}

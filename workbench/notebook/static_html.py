@@ -11,10 +11,12 @@ import base64
 import functools
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 
 from workbench.automaton.dot import Picture
+from workbench.notebook.static_panels import static_panels
+from workbench.notebook.static_parts import meter, milliseconds, percent, table
 from workbench.notebook.views import Document, Position
 from workbench.vocabulary.labels import label_bytes
 
@@ -37,28 +39,6 @@ _KINDS = {
     "chosen": ("✎", "chosen by you", "#F4E6F5", "#7A2C7E"),
     "eos": ("■", "end of text", "#E3E3E3", "#1B1B1B"),
 }
-
-
-def percent(p: float | None) -> str:
-    """A probability as a percentage; a tiny one is never printed as zero."""
-    if p is None or p != p:
-        return "–"
-    if p <= 0:
-        return "0%"
-    if p < 0.0001:
-        return "<0.01%"
-    if 0.9999 < p < 1:
-        return ">99.99%"
-    return f"{p:.2%}" if p < 0.01 else f"{p:.1%}"
-
-
-def milliseconds(ms: float) -> str:
-    """A time given in milliseconds."""
-    if ms >= 1000:
-        return f"{ms / 1000:.2f} s"
-    if ms >= 1:
-        return f"{ms:.0f} ms" if ms >= 10 else f"{ms:.1f} ms"
-    return f"{ms * 1000:.0f} µs"
 
 
 def _label(document: Document, token_id: int) -> str:
@@ -140,26 +120,16 @@ def static_text(document: Document, leaf: int | None = None) -> str:
     lines += [f"text: {document.text(leaf)!r}", f"state: {_ending(here)}"]
     if document.problem:
         lines.append(f"⊘ {document.problem[0]}: {document.problem[1]}")
-    table = [list(_STEP_COLUMNS), *(_step_cells(document, *item) for item in _shown(steps))]
-    widths = [max(len(row[column]) for row in table) for column in range(len(_STEP_COLUMNS))]
+    cells = [list(_STEP_COLUMNS), *(_step_cells(document, *item) for item in _shown(steps))]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(_STEP_COLUMNS))]
     lines += [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in table
+        for row in cells
     ]
     for frames in here.stacks[:1]:
         names = [f"{' '.join(frame.rules) or '–'} ({frame.state})" for frame in frames[:20]]
         lines.append("stack, top first: " + " / ".join(names))
     return "\n".join(lines)
-
-
-def _table(caption: str, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table; cells are HTML already."""
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
-    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    return (
-        f"<table><caption>{escape(caption)}</caption>"
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    )
 
 
 def _chips(document: Document, leaf: int | None) -> str:
@@ -174,13 +144,6 @@ def _chips(document: Document, leaf: int | None) -> str:
     return f"<p>{' '.join(chips)}</p>" if chips else "<p>No token was taken yet.</p>"
 
 
-def _meter(p: float | None) -> str:
-    if p is None:
-        return "–"
-    bar = f'<meter min="0" max="1" value="{min(max(p, 0.0), 1.0):.4f}"></meter> '
-    return bar + escape(percent(p))
-
-
 def _candidates(document: Document, position: Position, caption: str, limit: int) -> str:
     ranked = sorted(position.rows, key=lambda row: -max(row.before or 0.0, row.after or 0.0))
     rows = []
@@ -189,8 +152,8 @@ def _candidates(document: Document, position: Position, caption: str, limit: int
         reason = f": {escape(why.reason)}" if why and not row.allowed else ""
         verdict = "● allowed" if row.allowed else f"✕ rejected{reason}"
         label = f"<code>{escape(_label(document, row.token_id))}</code> {row.token_id}"
-        rows.append([label, _meter(row.before), _meter(row.after), verdict])
-    return _table(caption, ["token", "before the mask", "after the mask", "verdict"], rows)
+        rows.append([label, meter(row.before), meter(row.after), verdict])
+    return table(caption, ["token", "before the mask", "after the mask", "verdict"], rows)
 
 
 @functools.lru_cache(maxsize=64)
@@ -237,7 +200,7 @@ def _automaton(document: Document, here: Position) -> str:
     }
     rows += [[str(state), "end of the rule", target] for state, target in sorted(ends)]
     caption = f"Transitions from the live states ({', '.join(map(str, here.live)) or 'none'})"
-    return _image(drawn, here.live) + _table(caption, ["from", "on", "to"], rows[:60])
+    return _image(drawn, here.live) + table(caption, ["from", "on", "to"], rows[:60])
 
 
 def static_html(
@@ -286,13 +249,13 @@ def _details(document: Document, view_id: str, leaf: int | None, open: bool, mos
             [str(i), escape(" ".join(frame.rules) or "–"), str(frame.state), _count(frame.count)]
             for i, frame in enumerate(here.stacks[0][:40])
         ]
-        parts.append(_table("Live stack, top first", ["depth", "rule", "state", "count"], frames))
+        parts.append(table("Live stack, top first", ["depth", "rule", "state", "count"], frames))
     parts.append(_automaton(document, here))
     left_out = f", {len(steps) - len(shown)} left out" if len(shown) < len(steps) else ""
     cells = [[escape(cell) for cell in _step_cells(document, *item)] for item in shown]
     for row in cells:
         row[1] = f"<code>{row[1]}</code>"
-    parts.append(_table(f"Steps ({len(steps)}{left_out})", _STEP_COLUMNS, cells))
+    parts.append(table(f"Steps ({len(steps)}{left_out})", _STEP_COLUMNS, cells))
     if most > MOST_STEPS[-1]:
         tables = [
             _candidates(document, before, f"Step {i + 1}: {before.allowed:,} allowed", TOP)
@@ -301,6 +264,7 @@ def _details(document: Document, view_id: str, leaf: int | None, open: bool, mos
         parts.append(
             f"<details><summary>best candidates of each step</summary>{''.join(tables)}</details>"
         )
+    parts.append(static_panels(document, document.path(leaf)))
     name = f"wb-static wb-static-{escape(view_id)}" if view_id else "wb-static"
     return f'<details class="{name}"{" open" if open else ""}>{"".join(parts)}</details>'
 
