@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from workbench.automaton.linear import NotRegular
     from workbench.decoding import Generation, GrammarLogitsProcessor, generate
     from workbench.decoding.trace import Trace, TraceStep
+    from workbench.diagnostics.coverage import Coverage, coverage
     from workbench.diagnostics.dead_ends import dead_ends
     from workbench.diagnostics.explain import explain
     from workbench.diagnostics.findings import DeadEndReport, Finding
@@ -68,6 +69,7 @@ _HOMES = {
     "Budgets": "automaton.budgets",
     "CacheInfo": "engine.cache",
     "CompiledGrammar": "engine",
+    "Coverage": "diagnostics.coverage",
     "DeadEnd": "errors",
     "DeadEndReport": "diagnostics.findings",
     "Explanation": "engine",
@@ -98,6 +100,7 @@ _HOMES = {
     "clear_cache": "engine.compile",
     "compile": "engine",
     "complement": "frontends.combine",
+    "coverage": "diagnostics.coverage",
     "dead_ends": "diagnostics.dead_ends",
     "difference": "frontends.combine",
     "empty_mask": "engine",
@@ -127,6 +130,7 @@ __all__ = [
     "Budgets",
     "CacheInfo",
     "CompiledGrammar",
+    "Coverage",
     "DeadEnd",
     "DeadEndReport",
     "Explanation",
@@ -157,6 +161,7 @@ __all__ = [
     "clear_cache",
     "compile",
     "complement",
+    "coverage",
     "dead_ends",
     "difference",
     "empty_mask",

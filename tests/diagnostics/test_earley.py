@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -14,7 +16,18 @@ from workbench.diagnostics.earley import AuthorParse, TooMuch
 from workbench.diagnostics.shortest import NEVER, Shortest
 from workbench.diagnostics.verdicts import byte_vocabulary
 from workbench.engine.tokens import resolve_tokens
-from workbench.grammar.ir import Grammar, OtherText, Ref, walk
+from workbench.grammar.ir import (
+    Alt,
+    Grammar,
+    Guard,
+    OtherText,
+    Ref,
+    Repeat,
+    Scope,
+    Seq,
+    literal,
+    walk,
+)
 
 EVERY_BYTE = [bytes([byte]) for byte in range(256)]
 BYTES = byte_vocabulary()
@@ -60,10 +73,17 @@ def test_derivations(grammar: Grammar) -> None:
     parse = AuthorParse(grammar, items=50_000)
     assert parse.feed(text) == len(text)
     steps = list(parse.derivation())
-    node, start, end = steps[0]
-    assert (node.rule, start, end) == (grammar.start, 0, len(text))
-    for node, start, end in steps:
+    first = steps[0]
+    assert first.node is not None
+    assert (first.node.rule, first.start, first.end) == (grammar.start, 0, len(text))
+    # each byte was read once
+    leaves = [step for step in steps if step.node is None and step.end == step.start + 1]
+    assert len(leaves) >= len(text)
+    for step in steps:
+        node, start, end = step.node, step.start, step.end
         assert 0 <= start <= end <= len(text)
+        if node is None:
+            continue
         if node.kind == "rule":
             assert matches(Ref(node.rule), text[start:end], grammar.rules)
         elif node.kind in ("part", "body"):
@@ -108,6 +128,32 @@ def test_names_that_are_not_listed() -> None:
     for node in others:
         assert node.expr.texts and least.text(node.number) == b"a"
         assert least.inside[node.number] == 1
+
+
+def test_members_of_a_scope() -> None:
+    """Any order, each once, as the engine reads it: all texts of up to five letters."""
+    letters = [
+        Seq((Guard("take", 1), literal("a"))),
+        Seq((Guard("take", 2), literal("b"))),
+        Seq((Guard("other"), literal("c"))),
+    ]
+    item = Seq((literal("("), Repeat(Alt(tuple(letters)), 0, None), Guard("end"), literal(")")))
+    grammar = Grammar({"root": Scope(item, members=2, required=1, least=2, most=3)}, "root")
+    matcher = wb.compile(grammar, BYTES).matcher()
+    parse = AuthorParse(grammar)
+    accepted = 0
+    for size in range(6):
+        for text in map(bytes, product(b"abc", repeat=size)):
+            whole = b"(" + text + b")"
+            complete = parse.feed(whole) == len(whole) and parse.is_complete
+            assert complete == (
+                matcher.accept_tokens(whole) == len(whole) and matcher.is_accepting
+            ), whole
+            accepted += complete
+            parse.take_back(len(parse))
+            matcher.reset()
+    # ab, ba, ac, ca, and three letters with one a, at most one b: abc in 6 orders, acc in 3
+    assert accepted == 4 + 6 + 3
 
 
 def test_tokens_as_symbols() -> None:

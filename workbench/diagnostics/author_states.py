@@ -22,25 +22,29 @@ from workbench.grammar.ir import (
     Expr,
     Grammar,
     Graph,
+    Guard,
     Literal,
     Origin,
     OtherText,
     Ref,
     Repeat,
+    Scope,
     Seq,
     Token,
+    children,
 )
 
-__all__ = ["AuthorStates", "Node", "State"]
+__all__ = ["AuthorStates", "Node", "State", "passed"]
 
-Kind = TypingLiteral["rule", "part", "repeat", "body", "other"]
+Kind = TypingLiteral["rule", "part", "repeat", "body", "other", "scope"]
 
 
 @dataclass(slots=True)
 class Node:
     """What can be called. ``start`` is its first state, -1 before it is built.
 
-    A "repeat" counts how often its "body" has been read; an "other" is a text that may be none of some.
+    A "repeat" counts how often its "body" has been read; an "other" is a text that may be none of some; a
+    "scope" keeps a record of the members that came.
     """
 
     number: int
@@ -51,6 +55,21 @@ class Node:
     least: int = 0
     most: int | None = None
     start: int = -1
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Of an "other": what it may not be."""
+        return self.expr.texts if isinstance(self.expr, OtherText) else ()
+
+    @property
+    def fresh(self) -> bool:
+        """Of an "other": whether it may come once in its scope."""
+        return isinstance(self.expr, OtherText) and self.expr.fresh
+
+    @property
+    def cell(self) -> int:
+        """Of an "other": which ones it may not be again."""
+        return self.expr.cell if isinstance(self.expr, OtherText) else 0
 
 
 @dataclass(slots=True)
@@ -63,6 +82,7 @@ class State:
     bytes: list[tuple[int, int, Origin | None]] = field(default_factory=list)
     calls: list[tuple[int, int, Origin | None]] = field(default_factory=list)
     tokens: list[tuple[Set[int], int, Origin | None]] = field(default_factory=list)
+    guards: list[tuple[Guard, int]] = field(default_factory=list)
 
     @property
     def leads_on(self) -> bool:
@@ -101,14 +121,13 @@ class AuthorStates:
             self._build(node)
         return node.start
 
-    def fits(self, node: Node, data: bytes) -> bool:
-        """Whether a node may end with these bytes read; only other texts look."""
-        if node.kind != "other" or not isinstance(node.expr, OtherText):
-            return True
+    def text(self, node: Node, data: bytes) -> str | None:
+        """What the bytes of an "other" spell, the inside of a JSON string; None for what is none."""
         try:
-            return json.loads(b'"' + data + b'"') not in node.expr.texts
+            text = json.loads(b'"' + data + b'"')
         except ValueError:
-            return True
+            return None
+        return text if isinstance(text, str) else None
 
     def _node(
         self,
@@ -148,13 +167,19 @@ class AuthorStates:
             node.start = start
             return
         end = self._state(number, final=True)
-        expr = node.expr.body if isinstance(node.expr, OtherText) else node.expr
+        expr = node.expr
+        if isinstance(expr, OtherText):
+            expr = expr.body
+        elif isinstance(expr, Scope):
+            expr = expr.item
         todo: list[tuple[Expr, int, int, Origin | None]] = [(expr, start, end, node.origin)]
         first = True
         while todo:
             part, source, target, around = todo.pop()
             place = part.origin or around
-            if not first and _elsewhere(part.origin, node.origin):
+            apart = not first and _elsewhere(part.origin, node.origin)
+            # what keeps the record of a scope stays in its node
+            if apart and not (isinstance(node.expr, Scope) and _holds_guards(part)):
                 called = self._part("part", node.rule, part.origin, part)
                 states[source].calls.append((called, target, place))
                 continue
@@ -229,6 +254,11 @@ class AuthorStates:
             case OtherText():
                 called = self._part("other", node.rule, place, part)
                 states[source].calls.append((called, target, place))
+            case Scope():
+                called = self._part("scope", node.rule, place, part)
+                states[source].calls.append((called, target, place))
+            case Guard():
+                states[source].guards.append((part, target))
             case _:
                 raise TypeError(f"not an expression: {part!r}")
 
@@ -238,3 +268,38 @@ def _elsewhere(place: Origin | None, around: Origin | None) -> bool:
     if place is None or place.pointer is None:
         return False
     return around is None or place.pointer != around.pointer
+
+
+def _holds_guards(expr: Expr) -> bool:
+    """Whether the record of the scope around an expression is asked or kept in it."""
+    todo = [expr]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, Guard) or (isinstance(part, OtherText) and part.fresh):
+            return True
+        if not isinstance(part, Scope):
+            todo += children(part)
+    return False
+
+
+def passed(scope: Scope, came: int, count: int, guard: Guard) -> tuple[int, int] | None:
+    """The members that came and their number after a guard; None where it lets nothing pass."""
+    owed = (scope.required & ~came).bit_count()
+    free = scope.most is None or count + owed < scope.most
+    left = guard.among & ~came
+    if guard.kind == "end":
+        return (came, count) if not owed and count >= scope.least else None
+    if guard.kind == "may":
+        passes = bool(left & scope.required) or (free and (bool(left) or guard.others))
+        return (came, count) if passes else None
+    if guard.kind == "other":
+        passes = free
+    elif guard.kind != "take":
+        return came, count
+    else:
+        passes = bool(left) and (free or bool(left & scope.required))
+    if not passes:
+        return None
+    # beyond the bounds the number does not matter
+    counted = scope.most is not None or count < scope.least
+    return came | (guard.among if guard.kind == "take" else 0), count + counted

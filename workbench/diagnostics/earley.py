@@ -3,7 +3,8 @@
 The engine's automaton has lost that: left recursion was removed, regular parts were made deterministic,
 frames that nothing needs were dropped. Here nothing was. J. Earley, "An efficient context-free parsing
 algorithm" (1970), over state machines instead of productions; nullable parts as by Aycock and Horspool
-(2002), noted when they end where they began. An item also counts, in a counted repetition.
+(2002), noted when they end where they began. An item has a mark beside: in a counted repetition how often it
+was read, in a scope of members the number of a record of those that came.
 
 Work is bounded by a number of items; past it ``TooMuch`` is raised and the columns stay as they are.
 
@@ -16,15 +17,15 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from workbench.diagnostics.author_states import AuthorStates, Node
-from workbench.grammar.ir import Grammar, Origin, Token
+from workbench.diagnostics.author_states import AuthorStates, Node, passed
+from workbench.grammar.ir import Grammar, Guard, Origin, Scope, Token
 
-__all__ = ["DEFAULT_ITEMS", "AuthorFrame", "AuthorParse", "TooMuch", "WayOut"]
+__all__ = ["DEFAULT_ITEMS", "AuthorFrame", "AuthorParse", "Step", "TooMuch", "WayOut"]
 
 #: Items before parsing stops: half a second of work, 60 MB.
 DEFAULT_ITEMS = 200_000
 
-#: State, column where its node was entered, iterations read (in repetitions).
+#: State, column where its node was entered, mark.
 Item = tuple[int, int, int]
 #: How an item was first reached: the item before it (with its column), and the item that ended there.
 Way = tuple[Item, int, Item | None]
@@ -50,6 +51,16 @@ class AuthorFrame:
     least: int = 0
     most: int | None = None
     expects: tuple[Origin, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A part of a derivation: a node, or (None) something read in one, with its place and its bytes."""
+
+    node: Node | None
+    place: Origin | None
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +93,10 @@ class _Column:
     offset: int = 0
 
 
+_Record = tuple[int, int, frozenset[tuple[int, str]]]
+_NOTHING: _Record = (0, 0, frozenset())
+
+
 class AuthorParse:
     """A text read so far under a grammar.
 
@@ -103,6 +118,9 @@ class AuthorParse:
         self.data = bytearray()
         self._ids = [frozenset(ids) for ids in (tokens or {}).values()]
         self.columns: list[_Column] = []
+        #: members that came (as bits), their number, and texts that may not come again
+        self._records: list[_Record] = [_NOTHING]
+        self._marks: dict[_Record, int] = {_NOTHING: 0}
         #: items that a token, named by the grammar and spelled in bytes, leads to in a later column
         self._later: dict[int, list[tuple[Item, Way]]] = {}
         start = (self.states.enter(self.states.root), 0, 0)
@@ -206,6 +224,9 @@ class AuthorParse:
             node = nodes[state.node]
             for target in state.skips:
                 todo.append(((target, origin, count), (item, k, None)))
+            for guard, target in state.guards:
+                if (mark := self._passed(node, count, guard)) is not None:
+                    todo.append(((target, origin, mark), (item, k, None)))
             for mask, target, _ in state.bytes:
                 column.scans.append((mask, target, item))
             for ids, target, _ in state.tokens:
@@ -221,13 +242,39 @@ class AuthorParse:
                         last = column.empty[callee]
                         todo.append((self._after(item, target, True), (item, k, last)))
             if state.final or (counting and count >= node.least):
-                if not self.states.fits(node, self._between(origin, k)):
+                text = None
+                if node.kind == "other":
+                    text = self.states.text(node, self._between(origin, k))
+                if text is not None and text in node.texts:
                     continue
                 if origin == k:
                     column.empty.setdefault(node.number, item)
                 callers = column if origin == k else self.columns[origin] if origin >= 0 else None
                 for caller, target in callers.waiting.get(node.number, ()) if callers else ():
-                    todo.append((self._after(caller, target, origin == k), (caller, origin, item)))
+                    after = self._after(caller, target, origin == k)
+                    if text is not None and node.fresh:
+                        mark = self._with_text(after[2], node.cell, text)
+                        if mark is None:
+                            continue
+                        after = (*after[:2], mark)
+                    todo.append((after, (caller, origin, item)))
+
+    def _passed(self, node: Node, mark: int, guard: Guard) -> int | None:
+        if not isinstance(node.expr, Scope):
+            return mark
+        came, count, texts = self._records[mark]
+        after = passed(node.expr, came, count, guard)
+        return None if after is None else self._mark((*after, texts))
+
+    def _with_text(self, mark: int, cell: int, text: str) -> int | None:
+        came, count, texts = self._records[mark]
+        return None if (cell, text) in texts else self._mark((came, count, texts | {(cell, text)}))
+
+    def _mark(self, record: _Record) -> int:
+        found = self._marks.setdefault(record, len(self._records))
+        if found == len(self._records):
+            self._records.append(record)
+        return found
 
     def _between(self, start: int, stop: int) -> bytes:
         if start < 0:
@@ -304,7 +351,7 @@ class AuthorParse:
         path = next((p for p in map(self._path, self._tops()) if p is not None), [])
         out: list[WayOut] = []
         for i, last in enumerate(path[: 2 * limit]):
-            if not self._is_shown(last):
+            if not self._is_shown(path, i):
                 continue
             if i == 0:
                 same = [item for item in self.columns[-1].items if self._together(item, last)]
@@ -392,12 +439,22 @@ class AuthorParse:
                     queue.append(caller)
         return None
 
-    def _is_shown(self, item: Item) -> bool:
-        """The body of a repetition is no frame beside that of the repetition."""
-        return self.states.nodes[self.states.states[item[0]].node].kind != "body"
+    def _kind(self, item: Item) -> str:
+        return self.states.nodes[self.states.states[item[0]].node].kind
+
+    def _is_shown(self, path: list[Item], i: int) -> bool:
+        """Whether an item is a frame of its own.
+
+        The body of a repetition is none beside the repetition, what is nothing but a scope none beside it.
+        """
+        if self._kind(path[i]) == "body":
+            return False
+        return i == 0 or self._kind(path[i - 1]) != "scope" or path[i - 1][1] != path[i][1]
 
     def _frames(self, path: list[Item]) -> Iterator[AuthorFrame]:
-        for number, origin, count in filter(self._is_shown, path):
+        for i, (number, origin, count) in enumerate(path):
+            if not self._is_shown(path, i):
+                continue
             state = self.states.states[number]
             node = self.states.nodes[state.node]
             counted = node.kind == "repeat"
@@ -412,10 +469,10 @@ class AuthorParse:
                 tuple(dict.fromkeys(places)),
             )
 
-    def derivation(self) -> Iterator[tuple[Node, int, int]]:
-        """One way to read a complete text: its nodes with the offsets of their begin and end.
+    def derivation(self) -> Iterator[Step]:
+        """One way to read a complete text: its nodes, and the places of what was read in them.
 
-        And of all ways the first that was found. Nothing for a text that is not complete.
+        Of all ways the first that was found. Nothing for a text that is not complete.
         """
         last = self._last_item()
         if last is None:
@@ -424,16 +481,29 @@ class AuthorParse:
         while todo:
             item, k = todo.pop()
             node = self.states.nodes[self.states.states[item[0]].node]
-            yield node, self.columns[item[1]].offset, self.columns[k].offset
-            at: Item | None = item
-            while at is not None:
-                way = self.columns[k].items[at]
-                if way is None:
-                    break
-                at, before, ended = way
+            yield Step(node, node.origin, self.columns[item[1]].offset, self.columns[k].offset)
+            at = item
+            while (way := self.columns[k].items[at]) is not None:
+                before, column, ended = way
                 if ended is not None:
                     todo.append((ended, k))
-                k = before
+                if ended is not None or column != k:
+                    place = self._place(before, at, column, ended)
+                    yield Step(None, place, self.columns[column].offset, self.columns[k].offset)
+                at, k = before, column
+
+    def _place(self, before: Item, after: Item, column: int, ended: Item | None) -> Origin | None:
+        """Where the step from one item to the next is written."""
+        state = self.states.states[before[0]]
+        if ended is not None:
+            callee = self.states.states[ended[0]].node
+            return next((p for c, t, p in state.calls if c == callee), None)
+        offset = self.columns[column].offset
+        bit = 1 << self.data[offset] if offset < len(self.data) else 0
+        for mask, target, place in state.bytes:
+            if target == after[0] and mask & bit:
+                return place
+        return next((p for _, target, p in state.tokens if target == after[0]), None)
 
 
 def _members(scans: Iterable[tuple[int, int, Item]]) -> frozenset[int]:

@@ -2,7 +2,8 @@
 
 Knuth's generalisation of Dijkstra's algorithm (1977) over the author's states gives the least length of
 each node ("inside"); the least length of what has to stand around a node ("outside") follows from it.
-Lengths are in bytes; a token that the grammar names counts as none.
+Lengths are in bytes; a token that the grammar names counts as none. In what way members of a scope depend on
+each other is left out: there the lengths are bounds from below.
 
 Next file to read: ``workbench/diagnostics/grammar_parts.py``.
 """
@@ -26,6 +27,7 @@ from workbench.grammar.ir import (
     OtherText,
     Ref,
     Repeat,
+    Scope,
     Seq,
     Token,
 )
@@ -114,6 +116,8 @@ class Shortest:
                 return all(map(self.has_text, items))
             case Alt(items=items):
                 return any(map(self.has_text, items))
+            case Scope(item=item):
+                return self.has_text(item)
             case Repeat(item=item, min=least):
                 return least == 0 or self.has_text(item)
             case Ref(name=name):
@@ -325,7 +329,7 @@ class Shortest:
     def _moves(self, i: int) -> Iterator[tuple[int, int, _Piece]]:
         """What leads on from a state: (bytes, state, what is written)."""
         state = self.states.states[i]
-        for target in state.skips:
+        for target in (*state.skips, *(target for _, target in state.guards)):
             yield 0, target, b""
         for mask, target, _ in state.bytes:
             if mask & self._usable:
