@@ -11,13 +11,14 @@ FUZZ_START ?= 0
 FUZZ_COUNT ?= 2000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lab lint format warm clean
+.PHONY: help setup demo test test-widgets fuzz lab lint format warm clean
 
 help:
 	@echo 'make demo    generate an object for a nested schema with the real model; writes demo.html'
 	@echo 'make lab     open the tutorial notebooks in JupyterLab'
 	@echo 'make test    run the tests        make lint    ruff and mypy'
 	@echo 'make fuzz    hold 2,000 random grammars against slow parsers (FUZZ_START=0 FUZZ_COUNT=2000)'
+	@echo 'make test-widgets   the tests of the notebook front end alone (needs Node)'
 	@echo 'make warm    compile the kernels and fetch the model now, for later runs'
 	@echo 'make format  format the code      make clean   remove .venv and caches'
 
@@ -44,9 +45,19 @@ lab: $(STAMP)
 warm: $(STAMP)
 	@$(BIN)/python -m workbench warm --model
 
-test: $(STAMP)
+test: $(STAMP) test-widgets
 	@$(BIN)/python -m workbench warm --model
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# The front end's own tests need Node; its bundle is committed, so nothing else does.
+test-widgets:
+	@if ! command -v npm >/dev/null 2>&1; then \
+		echo 'front-end tests skipped: there is no Node (npm) on this machine'; \
+	elif cd widgets && { [ -d node_modules ] || npm ci --silent --no-audit --no-fund; }; then \
+		npm run --silent check && npm test --silent; \
+	else \
+		echo 'front-end tests skipped: their packages cannot be installed here (npm ci failed)'; \
+	fi
 
 fuzz: $(STAMP)
 	@$(BIN)/python -m workbench warm

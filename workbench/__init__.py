@@ -194,5 +194,12 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """Add the magics and the displays of notebooks: ``%load_ext workbench``."""
+    from workbench.notebook.magics import load
+
+    load(shell)
+
+
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from workbench.engine import Matcher
     from workbench.vocabulary import Vocabulary
 
-__all__ = ["KINDS", "check", "make_examples", "read", "source_text"]
+__all__ = ["KINDS", "check", "judged", "make_examples", "read", "source_text"]
 
 #: Kinds of grammar texts that can be edited.
 KINDS = ("gbnf", "json_schema", "regex")
@@ -127,6 +127,11 @@ def _judged(item: dict[str, str], judge: CompiledGrammar | None) -> dict[str, An
     ok = (want == "match" and accepted) or (want == "not" and not accepted)
     ok = ok or (want == "prefix" and reached == len(data))
     return {**found, "verdict": verdict, "ok": ok, "expected": expected}
+
+
+def judged(item: Mapping[str, Any], grammar: Grammar, vocabulary: Vocabulary) -> dict[str, Any]:
+    """One example with its verdict under a grammar, compiled for a vocabulary of bytes."""
+    return _judged(_example(item), compile_grammar(grammar, vocabulary))
 
 
 def _warnings(grammar: Grammar) -> list[str]:

@@ -20,7 +20,7 @@ from workbench.notebook.static_parts import meter, milliseconds, percent, table
 from workbench.notebook.views import Document, Position
 from workbench.vocabulary.labels import label_bytes
 
-__all__ = ["percent", "static_html", "static_text"]
+__all__ = ["image_of", "static_html", "static_text"]
 
 #: Steps shown at each end of a long run; between them only those with a choice, up to a limit.
 ENDS = 20
@@ -171,7 +171,7 @@ def _draw(source: str) -> bytes:
     return done.stdout
 
 
-def _image(drawn: Picture, live: Sequence[int]) -> str:
+def image_of(drawn: Picture, live: Sequence[int]) -> str:
     """The picture as an image, when this machine can draw it; else nothing."""
     lit = "".join(f"\ts{s} [peripheries=2 penwidth=2]\n" for s in live if s in drawn.states)
     source = f"{drawn.source.rstrip().removesuffix('}')}{lit}}}\n"
@@ -200,7 +200,7 @@ def _automaton(document: Document, here: Position) -> str:
     }
     rows += [[str(state), "end of the rule", target] for state, target in sorted(ends)]
     caption = f"Transitions from the live states ({', '.join(map(str, here.live)) or 'none'})"
-    return _image(drawn, here.live) + table(caption, ["from", "on", "to"], rows[:60])
+    return image_of(drawn, here.live) + table(caption, ["from", "on", "to"], rows[:60])
 
 
 def static_html(

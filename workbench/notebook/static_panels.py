@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.notebook.static_parts import meter, milliseconds, percent, table
 from workbench.notebook.views import Document, Position, Times
 from workbench.vocabulary.labels import label_bytes
 
-__all__ = ["static_panels"]
+if TYPE_CHECKING:
+    from workbench.decoding.trace import Trace
+
+__all__ = ["profile_text", "static_panels"]
 
 #: Steps at the beginning that are marked as warm-up and not counted.
 WARM_UP = 2
@@ -148,6 +151,25 @@ def _profile(path: Sequence[Position]) -> str:
     columns = ["time", "n", "sum", "median", "p90", "p99", "longest"]
     parts = [table(f"Times: {note}", columns, rows), _heaviest(counted)]
     return _section(f"Profile: {note}", parts)
+
+
+def profile_text(trace: Trace) -> str:
+    """Where the time of a trace went, as text: the same table for a terminal."""
+    steps = trace.steps[WARM_UP:] or trace.steps
+    if not steps:
+        return "no step was timed"
+    lines = [
+        f"{'time':<8} {'n':>5} {'sum':>10} {'median':>10} {'p90':>10} {'p99':>10} {'longest':>10}"
+    ]
+    for name in ("mask", "exposed", "forward", "sample"):
+        field = {"exposed": "mask_exposed_ms"}.get(name, f"{name}_ms")
+        values = [float(getattr(step, field)) for step in steps]
+        numbers = [sum(values), *(_quantile(values, q) for q in (0.5, 0.9, 0.99)), max(values)]
+        cells = " ".join(f"{milliseconds(value):>10}" for value in numbers)
+        lines.append(f"{name:<8} {len(values):>5} {cells}")
+    left = len(trace.steps) - len(steps)
+    lines.append(f"{left} warm-up steps not counted; device {trace.device}")
+    return "\n".join(lines)
 
 
 def _heaviest(timed: Sequence[tuple[Position, Times]]) -> str:

@@ -1,0 +1,160 @@
+"""Grammars, automata, traces and positions as HTML without scripts, for the output of a cell.
+
+The objects themselves know nothing of notebooks: ``%load_ext workbench`` tells IPython about these functions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from workbench.automaton.dot import picture
+from workbench.notebook.editor import source_text
+from workbench.notebook.mask_view import MaskView
+from workbench.notebook.places import place
+from workbench.notebook.static_html import image_of
+from workbench.notebook.static_parts import milliseconds, percent, table
+from workbench.vocabulary.labels import label_bytes
+
+if TYPE_CHECKING:
+    from workbench.automaton.model import Automaton
+    from workbench.decoding.trace import Trace
+    from workbench.engine import CompiledGrammar, Matcher
+    from workbench.grammar.ir import Grammar
+
+__all__ = [
+    "automaton_html",
+    "compiled_html",
+    "grammar_html",
+    "matcher_html",
+    "register",
+    "trace_html",
+]
+
+#: Characters of a source, rows of a table, steps of a trace at each end that are shown.
+SOURCE_SHOWN = 6_000
+ROWS = 40
+ENDS = 20
+
+
+def _details(title: str, *parts: str) -> str:
+    return f"<details open><summary>{escape(title)}</summary>{''.join(parts)}</details>"
+
+
+def grammar_html(grammar: Grammar) -> str:
+    """A grammar: its text with line numbers, its rules, and what became of a schema's constraints."""
+    rules = list(getattr(grammar.rules, "emitted", grammar.rules))
+    text, _ = source_text(grammar)
+    parts = []
+    if text:
+        lines = text[:SOURCE_SHOWN].split("\n")
+        width = len(str(len(lines)))
+        numbered = "\n".join(f"{i:>{width}}  {line}" for i, line in enumerate(lines, 1))
+        parts.append(f"<pre>{escape(numbered)}</pre>")
+    more = f" and {len(rules) - ROWS} more" if len(rules) > ROWS else ""
+    names = ", ".join(f"<code>{escape(name)}</code>" for name in rules[:ROWS])
+    parts.append(f"<p>rules: {names}{more}; start <code>{escape(grammar.start)}</code></p>")
+    if grammar.outcomes:
+        counts = Counter(outcome.status for outcome in grammar.outcomes)
+        summary = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
+        told = [o for o in grammar.outcomes if o.status in ("restricted", "unsupported")]
+        rows = [
+            [
+                f"<code>{escape(o.pointer or '#')}</code>",
+                escape(o.keyword),
+                f"{'⚠' if o.status == 'restricted' else '✕'} {o.status}",
+                escape(o.detail),
+            ]
+            for o in told[:ROWS]
+        ]
+        caption = f"Constraints of the schema: {summary}"
+        parts.append(table(caption, ["pointer", "keyword", "outcome", "detail"], rows))
+    return _details(f"Grammar ({grammar.kind}), {len(rules)} rules", *parts)
+
+
+def compiled_html(compiled: CompiledGrammar) -> str:
+    """A compiled grammar: its automaton's size, and the grammar."""
+    states = compiled.automaton.n_states
+    vocabulary = compiled.vocabulary
+    lead = f"<p>compiled for {vocabulary.size:,} tokens: {states:,} states</p>"
+    return lead + grammar_html(compiled.grammar)
+
+
+def automaton_html(automaton: Automaton) -> str:
+    """An automaton: a picture where this machine can draw one, and the transitions from its start."""
+    drawn = picture(automaton, [automaton.start])
+    rows = [
+        [
+            f"{t.source} {escape(place(automaton, t.source))}",
+            f"<code>{escape(t.label)}</code>",
+            f"{t.target} {escape(place(automaton, t.target))}",
+        ]
+        for t in drawn.transitions
+    ]
+    more = f", {len(rows) - ROWS} more left out" if len(rows) > ROWS else ""
+    shown = f"{len(drawn.states)} of {automaton.n_states:,} states"
+    return _details(
+        f"Automaton, {automaton.n_states:,} states",
+        image_of(drawn, [automaton.start]),
+        table(f"Transitions of {shown}{more}", ["from", "on", "to"], rows[:ROWS]),
+    )
+
+
+def trace_html(trace: Trace) -> str:
+    """A recorded run: its text and a table of its steps, long ones cut in the middle."""
+    steps = list(trace.steps)
+    shown = steps if len(steps) <= 2 * ENDS else [*steps[:ENDS], *steps[-ENDS:]]
+    rows = [
+        [
+            str(step.index + 1),
+            f"<code>{escape(label_bytes(step.token_bytes))}</code>",
+            str(step.token_id),
+            step.kind,
+            f"{step.allowed_count:,}",
+            percent(step.probability_before),
+            percent(step.probability_after),
+            percent(step.mass_removed),
+            milliseconds(step.mask_ms),
+            milliseconds(step.forward_ms),
+        ]
+        for step in shown
+    ]
+    columns = ["step", "token", "id", "how", "allowed", "before", "after", "mass removed"]
+    left = f", {len(steps) - len(shown)} left out" if len(shown) < len(steps) else ""
+    return _details(
+        f"Trace of {len(steps)} steps, {trace.finish_reason or 'open'}",
+        f"<p>{escape(trace.model_name)} · {escape(trace.grammar_kind)}</p>",
+        f"<pre>{escape(trace.text[:2000])}</pre>",
+        table(f"Steps{left}", [*columns, "mask", "forward"], rows),
+    )
+
+
+def matcher_html(matcher: Matcher) -> str:
+    """Where a matcher stands: the mask as chips, and the live stacks."""
+    rows = [
+        [str(i), escape(" < ".join([_names(view), *(_names(frame) for frame in view.frames[:12])]))]
+        for i, view in enumerate(matcher.stacks(), 1)
+    ]
+    chips: str = MaskView(matcher)._repr_html_()
+    state = "the text may end here" if matcher.is_accepting else "the text is not complete"
+    return f"{chips}<p>{state}</p>{table('Live stacks, top first', ['stack', 'rules'], rows)}"
+
+
+def _names(view: Any) -> str:
+    return " · ".join(view.rules) or "(no rule)"
+
+
+def register(shell: Any) -> None:
+    """Tell IPython how to show these objects."""
+    from workbench.automaton.model import Automaton
+    from workbench.decoding.trace import Trace
+    from workbench.engine import CompiledGrammar, Matcher
+    from workbench.grammar.ir import Grammar
+
+    html = shell.display_formatter.formatters["text/html"]
+    html.for_type(Grammar, grammar_html)
+    html.for_type(CompiledGrammar, compiled_html)
+    html.for_type(Automaton, automaton_html)
+    html.for_type(Trace, trace_html)
+    html.for_type(Matcher, matcher_html)
