@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from workbench.diagnostics.explain import explain
     from workbench.diagnostics.findings import DeadEndReport, Finding
     from workbench.diagnostics.live import live_dead_ends
+    from workbench.diagnostics.profile import Profile, profile
     from workbench.diagnostics.spelling import SpellingReport, unspellable
     from workbench.diagnostics.why import Why, WhyByte
     from workbench.engine import (
@@ -84,6 +85,7 @@ _HOMES = {
     "ModelNotFound": "errors",
     "NotRegular": "automaton.linear",
     "Outcome": "grammar.ir",
+    "Profile": "diagnostics.profile",
     "SpellingReport": "diagnostics.spelling",
     "Trace": "decoding.trace",
     "TraceStep": "decoding.trace",
@@ -115,6 +117,7 @@ _HOMES = {
     "live_dead_ends": "diagnostics.live",
     "load_compiled": "engine.compile",
     "load_model": "models",
+    "profile": "diagnostics.profile",
     "regex": "frontends.regex",
     "rollback_all": "engine",
     "show_mask": "notebook",
@@ -145,6 +148,7 @@ __all__ = [
     "ModelNotFound",
     "NotRegular",
     "Outcome",
+    "Profile",
     "SpellingReport",
     "Trace",
     "TraceStep",
@@ -176,6 +180,7 @@ __all__ = [
     "live_dead_ends",
     "load_compiled",
     "load_model",
+    "profile",
     "regex",
     "rollback_all",
     "show_mask",
