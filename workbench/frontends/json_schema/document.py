@@ -219,18 +219,22 @@ class Document:
         Raises ``GrammarSyntaxError`` when it names nothing.
         """
         where = f"{location.pointer}/{keyword}"
-        try:
-            base, fragment = urldefrag(reference)
-            uri = urldefrag(urljoin(location.resource.uri, base)).url if base else None
-        except ValueError as error:
-            raise GrammarSyntaxError(f"not a URI reference: {error}", pointer=where) from None
+        if reference.startswith("#"):
+            uri, fragment = None, reference[1:]
+        else:
+            try:
+                base, fragment = urldefrag(reference)
+                uri = urldefrag(urljoin(location.resource.uri, base)).url if base else None
+            except ValueError as error:
+                raise GrammarSyntaxError(f"not a URI reference: {error}", pointer=where) from None
         resource: Resource | None = location.resource
         if uri is not None and uri != location.resource.uri:
             resource = self._resources.find(uri)
             if resource is None:
                 return None
         assert resource is not None
-        fragment = unquote(fragment)
+        if "%" in fragment:
+            fragment = unquote(fragment)
         resource = self._dynamic_target(location, keyword, resource, fragment)
         if fragment and not fragment.startswith("/"):
             found = self._resources.anchor(resource, fragment)

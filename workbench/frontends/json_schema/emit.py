@@ -32,7 +32,7 @@ from workbench.frontends.json_schema.shapes import (
     plain_parts,
 )
 from workbench.frontends.json_schema.spelling import ANY, quoted, spell_class
-from workbench.frontends.json_schema.strings import spelled, string_content
+from workbench.frontends.json_schema.strings import spelled, string_content, surely_possible
 from workbench.frontends.json_schema.values import (
     ARRAY,
     BOOLEAN,
@@ -96,10 +96,13 @@ class Emitter:
         if style != "any":
             self._any_content = Repeat(self._spell(ANY), 0, None)
             self._any_string = Seq((_QUOTE, self._any_content, _QUOTE))
+        self._string_itself, self._number_itself = self._any_string, self._any_number
         self._uses: dict[int, Expr] = {}
         self._shared: dict[Hashable, Expr] = {}
         self._pending: dict[str, Callable[[], Expr]] = {}
         self._taken: dict[str, int] = {}
+        # One rule for all uses: what it allows inside is worked out once.
+        self._any_string = self._rule("string", "string", lambda: self._string_itself)
 
     def rules(self, root: Node) -> tuple[LazyRules, str]:
         """The rules for a node that is not empty, and the name of the start rule."""
@@ -307,10 +310,14 @@ class Emitter:
     def _string(self, formula: Formula, origin: Origin) -> Expr:
         if formula is TRUE:
             return self._any_string
-        known = self._shared.get(("string", id(formula)))
+        key = ("string", id(formula))
+        known = self._shared.get(key)
         if known is None:
-            known = self._make_string(formula, origin)
-            self._shared["string", id(formula)] = known
+            if surely_possible(formula):
+                make = partial(self._make_string, formula, origin)
+                known = self._rule(key, _readable(str(origin.pointer)), make, origin)
+            else:
+                known = self._shared[key] = self._make_string(formula, origin)
         return known
 
     def _make_string(self, formula: Formula, origin: Origin) -> Expr:
@@ -346,7 +353,7 @@ class Emitter:
 
     def _value(self) -> Expr:
         def make() -> Expr:
-            scalars = (self._any_string, self._any_number, BOOLEAN_VALUE, _NULL)
+            scalars = (self._string_itself, self._number_itself, BOOLEAN_VALUE, _NULL)
             return Alt((self._any_object(), self._any_array(), *scalars))
 
         return self._rule("value", "value", make)

@@ -14,7 +14,7 @@ from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula
 from workbench.frontends.json_schema.intervals import numbers_in
 from workbench.frontends.json_schema.nodes import KINDS, Node, Nodes
 from workbench.frontends.json_schema.shapes import ArrayPlan, ObjectPlan, Shapes
-from workbench.frontends.json_schema.strings import string_content
+from workbench.frontends.json_schema.strings import string_content, surely_possible
 from workbench.frontends.json_schema.values import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING
 from workbench.frontends.json_schema.weave import MAX_STATES, Fits, State
 from workbench.grammar.ir import NEVER
@@ -50,6 +50,10 @@ class Emptiness:
         known = self._empty.get(node.index)
         if known is not None:
             return known
+        if self.possible(node, lambda _: False):
+            # Most have a value that needs no other node.
+            self._empty[node.index] = False
+            return False
         order = [node]
         met = {node.index}
 
@@ -81,17 +85,19 @@ class Emptiness:
         """Whether a node has a value, given which other nodes have one."""
         if node.anything:
             return True
-        return any(
-            self.possible_kind(kind, self._nodes.formula(node, kind), made, node.pointer)
-            for kind in _CHEAP_FIRST
-        )
+        for kind in _CHEAP_FIRST:
+            if node.types & kind:
+                formula = self._nodes.formula(node, kind)
+                if self.possible_kind(kind, formula, made, node.pointer):
+                    return True
+        return False
 
     def possible_kind(self, kind: int, formula: Formula, made: Fits, place: str) -> bool:
         """Whether a formula about one type of value has a value."""
         if formula is TRUE or formula is FALSE:
             return formula is TRUE
         if kind == STRING:
-            return string_content(formula, place) != NEVER
+            return surely_possible(formula) or string_content(formula, place) != NEVER
         if kind == NUMBER:
             return numbers_in(formula) != NEVER
         if kind == BOOLEAN:

@@ -11,6 +11,8 @@ from __future__ import annotations
 from decimal import Decimal
 from functools import lru_cache, reduce
 
+import numpy as np
+
 from workbench.automaton.finite import Dfa, complement, determinise, intersect, minimise, to_graph
 from workbench.errors import GrammarTooComplex
 from workbench.frontends.json_schema.numbers import Bound, number_between
@@ -97,36 +99,20 @@ def _multiples(of: Decimal) -> Dfa:
         unit, places = unit // 10, places - 1
     if unit * (places + 1) > MAX_REMAINDERS:
         raise GrammarTooComplex("remainders of multipleOf", MAX_REMAINDERS)
-    # State: decimals read (-1: before the point), remainder. The last one is followed by zeros only.
-    number_of_state: dict[tuple[int, int], int] = {(-1, 0): 0}
-    queue = [(-1, 0)]
-    table = []
-    for read, rest in queue:
-        row: list[tuple[int, int] | None] = [None] * 13
-        if read < 0:
-            row[1] = (-1, rest) if rest == 0 else None
-            row[2] = (0, rest)
+    # State: (decimals read + 1) * unit + remainder; before the point none are read, and after the last
+    # one zeros only follow.
+    rest = np.arange(unit)
+    table = np.full((places + 2, unit, 13), -1, dtype=np.int32)
+    table[0, 0, 1] = 0
+    table[0, :, 2] = unit + rest
+    for read in range(-1, places):
+        then = (read + 2 if read >= 0 else 0) * unit
         for digit in range(10):
-            if read < places:
-                row[3 + digit] = (read + 1 if read >= 0 else -1, (rest * 10 + digit) % unit)
-            elif digit == 0:
-                row[3] = (read, rest)
-        numbers = []
-        for target in row:
-            if target is None:
-                numbers.append(-1)
-                continue
-            if target not in number_of_state:
-                number_of_state[target] = len(queue)
-                queue.append(target)
-            numbers.append(number_of_state[target])
-        table.append(tuple(numbers))
-    finals = frozenset(
-        number
-        for (read, rest), number in number_of_state.items()
-        if rest * 10 ** (places - max(0, read)) % unit == 0
-    )
-    return minimise(Dfa(_BOUNDS, _CLASSES, tuple(table), finals))
+            table[read + 1, :, 3 + digit] = then + (rest * 10 + digit) % unit
+    table[places + 1, :, 3] = (places + 1) * unit + rest
+    owed = [10 ** (places - max(0, read)) % unit for read in range(-1, places + 1)]
+    accepting = np.stack([rest * factor % unit == 0 for factor in owed])
+    return minimise(Dfa(_BOUNDS, _CLASSES, table.reshape(-1, 13), accepting.ravel()))
 
 
 def _in_characters(expr: Expr) -> Expr:

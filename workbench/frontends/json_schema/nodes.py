@@ -22,6 +22,7 @@ from workbench.frontends.json_schema.formula import FALSE, TRUE, Fact, Formula, 
 from workbench.frontends.json_schema.location import Location
 from workbench.frontends.json_schema.unevaluated import Evaluation, is_trivial
 from workbench.frontends.json_schema.values import (
+    ALL_TYPES,
     ARRAY,
     BOOLEAN,
     INTEGER,
@@ -53,6 +54,8 @@ class Node:
     index: int
     atoms: tuple[Atom, ...]
     pointer: str
+    #: the types that all of the schemas allow
+    types: int
     _formulas: dict[int, Formula] = field(default_factory=dict)
 
     @property
@@ -100,7 +103,11 @@ class Nodes:
                 raise GrammarTooComplex("combinations of schemas", MAX_NODES)
             found = tuple(plain.values())
             pointer = found[0][0].pointer if found else "#"
-            node = self._nodes[key] = Node(len(self._nodes), found, pointer)
+            types = ALL_TYPES
+            for location, sign in found:
+                if sign:
+                    types &= location.types
+            node = self._nodes[key] = Node(len(self._nodes), found, pointer, types)
         return node
 
     def _targets(self, location: Location) -> tuple[Location, ...]:
@@ -120,6 +127,8 @@ class Nodes:
 
     def formula(self, node: Node, kind: int) -> Formula:
         """What a node says about values of one type."""
+        if not node.types & kind:
+            return FALSE
         if len(node.atoms) == 1 and node.atoms[0][1]:
             return self.said(node.atoms[0][0], kind)
         known = node._formulas.get(kind)

@@ -19,7 +19,7 @@ from workbench.automaton.finite import (
 )
 from workbench.errors import GrammarSyntaxError
 from workbench.frontends.json_schema.lookaround import look_automaton, parse_looking
-from workbench.frontends.regex import parse_regex, search
+from workbench.frontends.regex import Branch, parse_regex, search
 from workbench.grammar.ir import CharSet, Expr
 
 __all__ = ["Pattern", "check_pattern", "pattern_automaton", "pattern_expression"]
@@ -45,14 +45,19 @@ _GUARDS = re.compile(r"\(\?[=!]|\\[bB]|[\^$]")
 def check_pattern(text: str, pointer: str) -> str | None:
     """Why a pattern cannot be enforced, if so. Raises ``GrammarSyntaxError`` when it is malformed."""
     try:
-        parse_regex(text, pointer=pointer)
+        _parsed(text)
     except GrammarSyntaxError as error:
         if _looks_around(text):
             return None
         if not _well_formed(text):
-            raise
+            parse_regex(text, pointer=pointer)  # raises, naming the pointer
         return error.message
     return None
+
+
+@lru_cache(maxsize=2048)
+def _parsed(pattern: str) -> tuple[Branch, ...]:
+    return parse_regex(pattern)
 
 
 @lru_cache(maxsize=2048)
@@ -61,7 +66,7 @@ def _looks_around(pattern: str) -> bool:
     if _GUARDS.search(pattern) is None or "{," in pattern:
         return False
     try:
-        parse_regex(pattern)
+        _parsed(pattern)
     except GrammarSyntaxError:
         try:
             parse_looking(pattern)
@@ -90,7 +95,7 @@ def pattern_expression(pattern: str) -> Expr:
     """The texts that hold a match of a pattern, over characters. Raises ``GrammarSyntaxError``."""
     if _looks_around(pattern):
         return to_graph(look_automaton(pattern), CharSet)
-    return search(parse_regex(pattern))
+    return search(_parsed(pattern))
 
 
 @lru_cache(maxsize=2048)

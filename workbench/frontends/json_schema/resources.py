@@ -49,7 +49,9 @@ _MAX_VALUES = 3_000_000
 
 def escape(token: str) -> str:
     """Write a name as one token of a JSON pointer."""
-    return token.replace("~", "~0").replace("/", "~1")
+    if "~" in token or "/" in token:
+        return token.replace("~", "~0").replace("/", "~1")
+    return token
 
 
 def draft_of(schema: Any, default: int = 2020) -> tuple[int, bool]:

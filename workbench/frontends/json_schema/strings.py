@@ -46,7 +46,7 @@ from workbench.grammar.ir import (
     literal,
 )
 
-__all__ = ["automaton", "spelled", "string_content"]
+__all__ = ["automaton", "spelled", "string_content", "surely_possible"]
 
 #: Most states of an automaton that counts characters.
 MAX_COUNTED = 8_000
@@ -84,7 +84,9 @@ def string_content(formula: Formula, rule: str | None = None) -> Expr:
     for fact in regular:
         if isinstance(fact, f.Among) and fact.positive:
             texts = [text for text in fact.values if isinstance(text, str) and _is_text(text)]
-            fit = [literal(text) for text in texts if holds(formula, partial(_is_so, text))]
+            if formula is not fact:
+                texts = [text for text in texts if holds(formula, partial(_is_so, text))]
+            fit = [literal(text) for text in texts]
             return fit[0] if len(fit) == 1 else Alt(tuple(fit))
     if deeper:
         dfa = reduce(_both, [automaton(part, rule) for part in deeper])
@@ -95,6 +97,34 @@ def string_content(formula: Formula, rule: str | None = None) -> Expr:
     if not regular:
         return Repeat(_ANYTHING, low, high)
     return _content(tuple(regular), low, high, rule)
+
+
+def surely_possible(formula: Formula) -> bool:
+    """Whether it is plain without an automaton that some text satisfies a formula about strings."""
+    low, high = 0, None
+    shortest = None
+    for part in formula.parts if isinstance(formula, And) else (formula,):
+        if isinstance(part, f.AtLeast):
+            low = max(low, part.count)
+        elif isinstance(part, f.AtMost):
+            high = part.count if high is None else min(high, part.count)
+        elif isinstance(part, f.Matches | f.Format) and part.positive and shortest is None:
+            shortest = _shortest(part)
+            if shortest is None:
+                return False
+        else:
+            return False
+    if shortest is None:
+        return high is None or low <= high
+    return low <= shortest and (high is None or shortest <= high)
+
+
+@lru_cache(maxsize=2048)
+def _shortest(fact: Fact) -> int | None:
+    """How many characters the shortest text of a fact has, where that is told by its expression."""
+    expr = _expression(fact)
+    lengths = None if expr is None else length_range(expr)
+    return None if lengths is None else lengths[0]
 
 
 @lru_cache(maxsize=2048)
