@@ -99,7 +99,7 @@ def test_every_field_of_an_automaton_is_written_or_known_not_to_be() -> None:
     written = {*serial._PLAIN, *serial._FLAGS, *serial._NAMED, "watches", "entry_names"}
     in_header = {"n_states", "start", "loop_least", "loop_alphabet", "symbols", "grow"}
     in_header |= {"languages", "guards", "scopes"}
-    assert {f.name for f in fields(Automaton)} == written | in_header | {"_distances"}
+    assert {f.name for f in fields(Automaton)} == written | in_header | {"_distances", "_scope_costs"}
 
 
 @pytest.mark.parametrize(
@@ -367,7 +367,7 @@ def with_number(data: bytes, name: str, at: int, value: int) -> bytes:
 @pytest.mark.parametrize("at", [0, -1])
 @pytest.mark.parametrize(
     "name",
-    [name for name in serial._ARRAYS if name not in ("final", "watched", "texts", "loop_max")],
+    [name for name in serial._ARRAYS if name not in (*serial._FLAGS, "texts", "loop_max")],
 )
 def test_numbers_that_point_outside_are_refused(
     name: str, at: int, value: int, written: bytes, tmp_path: Path

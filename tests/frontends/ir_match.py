@@ -10,8 +10,10 @@ is no special case. For tests: slow, obvious, and independent of automata. Share
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
+from workbench.frontends.json_schema.distinct import NUMBERS
 from workbench.grammar.ir import (
     Alt,
     ByteSet,
@@ -19,13 +21,18 @@ from workbench.grammar.ir import (
     Expr,
     Grammar,
     Graph,
+    Guard,
     Literal,
+    OtherText,
     Ref,
     Repeat,
+    Scope,
     Seq,
+    children,
 )
 
 Use = tuple[str, int]  # a rule begun at a position
+Record = tuple[int, int, frozenset[tuple[int, str]]]  # members that came, their number, texts
 
 
 def matches(
@@ -43,6 +50,7 @@ class _Matcher:
         self.rules = rules
         self.data = data
         self.long: dict[Expr, Expr] = {}
+        self.holds: dict[int, bool] = {}
         self.ends: dict[Use, frozenset[int]] = {}
         self.readers: dict[Use, set[Use | None]] = {}
         self.stale: list[Use] = []
@@ -91,11 +99,96 @@ class _Matcher:
                 return self.ends[use]
             case Graph():
                 return self.graph(expr, at)
+            case Scope(item=item):
+                begin = frozenset([(at, (0, 0, frozenset()))])
+                return frozenset(end for end, _ in self.scoped(item, begin, expr))
         if hasattr(expr, "expanded"):  # a short form of another expression
             if expr not in self.long:
                 self.long[expr] = expr.expanded
             return self.after(self.long[expr], at)
         raise TypeError(f"unknown expression {expr!r}")
+
+    def scoped(
+        self, expr: Expr, reached: frozenset[tuple[int, Record]], scope: Scope
+    ) -> frozenset[tuple[int, Record]]:
+        """:meth:`step` within a scope: positions with what the scope's record says there."""
+        if not self.guards(expr):
+            return frozenset(
+                (end, record) for at, record in reached for end in self.after(expr, at)
+            )
+        match expr:
+            case Guard():
+                found = ((at, self.passed(expr, record, scope)) for at, record in reached)
+                return frozenset((at, record) for at, record in found if record is not None)
+            case OtherText():
+                out = set()
+                for at, (came, count, texts) in reached:
+                    for end in self.after(expr.body, at):
+                        spelled = self.data[at:end].decode()
+                        text = spelled if expr.cell == NUMBERS else json.loads(f'"{spelled}"')
+                        if text not in expr.texts and (expr.cell, text) not in texts:
+                            out.add((end, (came, count, texts | {(expr.cell, text)})))
+                return frozenset(out)
+            case Seq(items=items):
+                for item in items:
+                    reached = self.scoped(item, reached, scope)
+                return reached
+            case Alt(items=items):
+                return frozenset().union(*(self.scoped(item, reached, scope) for item in items))
+            case Repeat(item=item, min=least, max=most):
+                assert (least, most) in ((0, None), (0, 1), (1, 1), (1, None)), "a guard is counted"
+                found = reached if least == 0 else frozenset()
+                while reached:
+                    reached = self.scoped(item, reached, scope) - found
+                    found |= reached
+                    if most == 1:
+                        break
+                return found
+            case Graph():
+                seen = {(expr.start, *one) for one in reached}
+                todo = list(seen)
+                while todo:
+                    state, at, record = todo.pop()
+                    here = frozenset([(at, record)])
+                    for source, label, target in expr.edges:
+                        if source == state:
+                            ends = self.scoped(label, here, scope)
+                            new = {(target, *end) for end in ends} - seen
+                            seen |= new
+                            todo.extend(new)
+                return frozenset((at, r) for state, at, r in seen if state in expr.finals)
+        raise TypeError(f"guards in {expr!r}")
+
+    def guards(self, expr: Expr) -> bool:
+        """Whether the guards or fresh texts of the scope around an expression stand in it."""
+        if isinstance(expr, Scope):
+            return False
+        known = self.holds.get(id(expr))
+        if known is None:
+            if isinstance(expr, Guard) or (isinstance(expr, OtherText) and expr.fresh):
+                known = True
+            else:
+                known = any(self.guards(part) for part in children(expr))
+            self.holds[id(expr)] = known
+        return known
+
+    def passed(self, guard: Guard, record: Record, scope: Scope) -> Record | None:
+        came, count, texts = record
+        missing = (scope.required & ~came).bit_count()
+        others = scope.most is None or count + missing < scope.most
+        match guard.kind:
+            case "take":
+                needed = guard.among & scope.required
+                fits = not guard.among & came and (others or needed)
+                return (came | guard.among, count + 1, texts) if fits else None
+            case "other":
+                return (came, count + 1, texts) if others else None
+            case "end":
+                return record if not missing and count >= scope.least else None
+            case "may":
+                # a promise about what follows; whether it is kept is not this oracle's to say
+                return record
+        return record
 
     def step(self, expr: Expr, positions: frozenset[int]) -> frozenset[int]:
         return frozenset().union(*(self.after(expr, position) for position in positions))

@@ -52,7 +52,10 @@ def test_a_schema_whose_strings_are_watched() -> None:
         "properties": {"a": {"const": 1}},
         "additionalProperties": {"type": "boolean"},
     }
-    short = wb.intersection(wb.json_schema(schema), wb.regex(r'\{("[a-b]+":[^ ]{1,5})*\}'))
+    with pytest.raises(wb.NotRegular, match="unique_keys"):
+        wb.intersection(wb.json_schema(schema), wb.regex(".*"))
+    plain = wb.json_schema(schema, unique_keys=False)
+    short = wb.intersection(plain, wb.regex(r'\{("[a-b]+":[^ ]{1,5})*\}'))
     assert [
         accepts(short, text) for text in (b'{"a":1}', b'{"b":true}', b'{"aa":false}', b"{}")
     ] == [True] * 4

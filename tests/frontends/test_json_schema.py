@@ -73,7 +73,7 @@ def test_whitespace_is_not_allowed_inside_tokens() -> None:
     [
         {"whitespace": "some"},
         {"max_whitespace": -1},
-        {"property_order": "any"},
+        {"property_order": "none"},
         {"on_unsupported": "ignore"},
         {"separators": (";", ":")},
         {"separators": (",", "=")},

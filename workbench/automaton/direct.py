@@ -86,6 +86,7 @@ class _Direct:
         self.empties: list[tuple[int, int]] = []
         #: source, target, guard
         self.guarded: list[tuple[int, int, int]] = []
+        self.between: list[int] = []
         self.guards: dict[GuardSpec, int] = {}
         self.scopes: dict[ScopeSpec, int] = {}
         self.entry_of_scope: dict[int, int] = {}
@@ -288,6 +289,9 @@ class _Direct:
                 self._other_text(expr, a, b, name)
             elif isinstance(expr, Scope):
                 self._scope(expr, a, b, name)
+            elif isinstance(expr, Guard) and expr.kind == "between":
+                self.between.append(a)
+                self.empties.append((a, b))
             elif isinstance(expr, Guard):
                 self._guard(GuardSpec(expr.kind, expr.among, expr.others, self.members), a, b)
             elif isinstance(expr, Repeat):
@@ -535,6 +539,9 @@ class _Direct:
         a.watched = np.concatenate([a.watched, np.array(self.watched, dtype=np.bool_)])
         a.watches = tuple(self.watches)
         a.languages = tuple(self.languages)
+        between = np.zeros(n, dtype=np.bool_)
+        between[np.array(self.between, dtype=np.int64) - first] = True
+        a.between = np.concatenate([a.between, between])
         entry_state = np.full(len(self.entries), NOT_BUILT, dtype=np.int32)
         entry_state[: len(a.entry_state)] = a.entry_state
         for number, start in starts.items():
@@ -555,6 +562,7 @@ class _Direct:
             self.bytes,
             self.empties,
             self.guarded,
+            self.between,
             self.calls,
             self.origins,
             self.named,

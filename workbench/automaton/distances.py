@@ -8,16 +8,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.model import JUMP, NO_DISTANCE, Automaton
+from workbench.automaton.scope_costs import ScopeCosts
 
 __all__ = ["least_bytes"]
 
 
-def least_bytes(automaton: Automaton) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+#: Most passes; scopes within scopes take one for each level.
+_MOST_PASSES = 100
+
+_Distances = tuple[NDArray[np.int32], NDArray[np.int32]]
+
+
+def least_bytes(automaton: Automaton) -> tuple[_Distances, ScopeCosts]:
     """Least bytes from each state to the end of its frame, and of one pass through each entry.
 
-    Every entry must be built.
+    Every entry must be built. The states of scopes are measured as if all guards let pass; what their
+    members cost is in the second part of the result, and in the entries.
     """
     a = automaton
+    scopes = {
+        (int(callee), -2 - int(watch))
+        for callee, watch in zip(a.call_entry, a.call_watch, strict=True)
+        if watch <= -2
+    }
+    scopes = {(e, s) for e, s in scopes if a.scopes[s].members or a.scopes[s].least}
+    floor: dict[int, int] = {}
+    for _ in range(_MOST_PASSES):
+        distance, entry = _pass(a, floor)
+        costs = ScopeCosts(a, entry.tolist())
+        before = dict(floor)
+        for number, scope in scopes:
+            floor[number] = costs.cost(int(a.entry_state[number]), a.scopes[scope], 0, 0)
+        if floor == before:
+            break
+    return (distance, entry), costs
+
+
+def _pass(a: Automaton, floor: dict[int, int]) -> _Distances:
+    """Least bytes, with entries that cost no less than ``floor`` says."""
     n = a.n_states
     limit = int(NO_DISTANCE)
     distance = [limit] * n
@@ -63,8 +91,8 @@ def least_bytes(automaton: Automaton) -> tuple[NDArray[np.int32], NDArray[np.int
             if entry[callee] < limit:
                 heapq.heappush(heap, (min(cost + entry[callee] * times, limit - 1), source))
         for number in entries_at.get(state, ()):
-            entry[number] = cost
+            once = entry[number] = max(cost, floor.get(number, 0))
             for source, after, times in callers[number]:
                 if distance[after] < limit:
-                    heapq.heappush(heap, (min(cost * times + distance[after], limit - 1), source))
+                    heapq.heappush(heap, (min(once * times + distance[after], limit - 1), source))
     return np.array(distance, dtype=np.int32), np.array(entry, dtype=np.int32)

@@ -10,6 +10,7 @@ Next file to read: ``regular.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace as replace_
 from typing import NamedTuple
 
 from workbench.automaton.nfa import strongly_connected
@@ -79,6 +80,8 @@ def _with_children(part: Expr, below: list[Expr]) -> Expr:
         return Alt(tuple(below), origin=part.origin)
     if isinstance(part, Repeat):
         return Repeat(below[0], part.min, part.max, origin=part.origin)
+    if isinstance(part, Scope):
+        return replace_(part, item=below[0])
     assert isinstance(part, Graph)
     edges = tuple((a, new, b) for (a, _, b), new in zip(part.edges, below, strict=True))
     return Graph(part.n_states, part.start, part.finals, edges, origin=part.origin)
@@ -107,6 +110,9 @@ def resolve(parts: Sequence[Expr], rules: Mapping[str, Expr]) -> list[Expr]:
         if isinstance(part, Token):
             raise NotRegular("it names a token, which is no text", part)
         if isinstance(part, OtherText):
+            if part.fresh:
+                reason = "no text may come twice in it, which no finite automaton can tell"
+                raise NotRegular(f"{reason} (of a schema: pass unique_keys=False)", part)
             return part.expanded
         if isinstance(part, Scope):
             return written_out(part)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workbench.grammar.ir import Origin
+
+if TYPE_CHECKING:
+    from workbench.automaton.scope_costs import ScopeCosts
 
 __all__ = [
     "GUARDS",
@@ -136,12 +139,15 @@ class Automaton:
     languages: tuple[Language, ...] = ()
     #: per empty edge: number of the guard that lets pass, or -1
     empty_guard: NDArray[np.int32] = field(default_factory=_none)
+    #: whether a state lies between two members of a scope
+    between: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
     guards: tuple[GuardSpec, ...] = ()
     scopes: tuple[ScopeSpec, ...] = ()
     #: token ids behind the symbols 256, 257, ...
     symbols: tuple[tuple[int, ...], ...] = ()
     grow: Callable[..., None] | None = None
     _distances: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None
+    _scope_costs: ScopeCosts | None = None
 
     def __post_init__(self) -> None:
         if not len(self.empty_start):
@@ -152,6 +158,8 @@ class Automaton:
             self.empty_guard = np.full(len(self.empty_target), -1, dtype=np.int32)
         if not len(self.watched):
             self.watched = np.zeros(self.n_states, dtype=np.bool_)
+        if not len(self.between):
+            self.between = np.zeros(self.n_states, dtype=np.bool_)
 
     def __repr__(self) -> str:
         waiting = int(np.count_nonzero(self.entry_state == NOT_BUILT))
@@ -177,8 +185,14 @@ class Automaton:
         if self._distances is None or len(self._distances[0]) != self.n_states:
             from workbench.automaton.distances import least_bytes
 
-            self._distances = least_bytes(self.complete())
+            self._distances, self._scope_costs = least_bytes(self.complete())
         return self._distances
+
+    def scope_costs(self) -> ScopeCosts:
+        """Least bytes to the ends of scopes, with what has come. Builds what is not built yet."""
+        self.distances()
+        assert self._scope_costs is not None
+        return self._scope_costs
 
     def summary(self) -> dict[str, Any]:
         """Sizes by name, of what is built."""

@@ -71,7 +71,7 @@ _PLAIN = (
     "empty_target",
     "empty_guard",
 )
-_FLAGS = ("final", "watched")
+_FLAGS = ("final", "watched", "between")
 _NAMED = ("state_rules", "state_origins")
 _ARRAYS: dict[str, np.dtype[Any]] = {
     name: np.dtype(kind)
@@ -578,6 +578,6 @@ def _check(a: Automaton) -> None:
     _require(bool(((a.loop_max == -1) | (a.loop_max >= a.loop_min)).all()), "loops")
     _require(all(least > 0 for least in a.loop_least), "loops")
     _require(all(0 <= alphabet < 1 << 256 for alphabet in a.loop_alphabet), "loops")
-    for names in (a.state_rules, a.state_origins, a.watched):
+    for names in (a.state_rules, a.state_origins, a.watched, a.between):
         _require(len(names) == n, "names")
     _require(len(a.entry_names) == n_entries, "names")

@@ -292,21 +292,28 @@ def walked_text(matcher: Matcher, source: random.Random, steps: int) -> str:
 
 
 def shortest_completion(matcher: Matcher) -> None:
-    """Accept tokens of one byte each along which the least number of bytes to an end goes to nothing."""
+    """Accept tokens of one byte each along which the least number of bytes to an end goes to nothing.
+
+    A name that has come already is no way to an end, which its last quote tells: then it goes on elsewhere.
+    """
     one_byte = _byte_tokens(matcher.vocabulary)
     left = matcher.finish_distance()
+    detours = 0
     while left:
+        ways: list[tuple[int, int]] = []
         for byte in sorted(matcher.allowed_bytes()):
             token = one_byte.get(byte)
-            if token is None:
-                continue
             probe = matcher.fork()
-            if probe.accept(token) and probe.finish_distance() == left - 1:
-                matcher.accept(token)
-                break
-        else:
+            if token is not None and probe.accept(token):
+                ways.append((probe.finish_distance() or 0, token))
+                if ways[-1][0] < left:
+                    break
+        if not ways or detours > 100:
             raise AssertionError(f"no byte leads nearer to an end that is {left} bytes away")
-        left -= 1
+        after, token = min(ways)
+        matcher.accept(token)
+        detours += after >= left
+        left = after
 
 
 def _byte_tokens(vocabulary: Vocabulary) -> dict[int, int]:

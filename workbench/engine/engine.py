@@ -535,54 +535,60 @@ class Engine:
         with self.lock:
             items = self._contents(position >> 32)
             bases = self._contents(position & 0xFFFFFFFF)
-            distance, _ = self.automaton.distances()
+            known: dict[tuple[int, int], int] = {}
             return min(
-                int(distance[state]) + self._set_distance(bases[hole])
+                self._stack_distance(state, bases[hole], known)
                 for state, hole in zip(items[::2], items[1::2], strict=True)
             )
 
-    def _set_distance(self, stacks: int) -> int:
-        """Least bytes to empty one of the stacks of a set; iterative, shared parts once."""
-        known: dict[int, int] = {}
-        todo = [stacks]
+    def _stack_distance(self, state: int, stacks: int, known: dict[tuple[int, int], int]) -> int:
+        """Least bytes from a state to the end of one of the stacks below it; iterative, shared parts once."""
+        distance, _ = self.automaton.distances()
+        todo = [(state, stacks)]
         while todo:
-            top = todo[-1]
-            if top in known:
+            here = todo[-1]
+            if here in known:
                 todo.pop()
                 continue
             best = 2**60
             missing = []
-            for element in self._contents(top):
+            for element in self._contents(here[1]):
                 if int(self.pool[element]) & 31 == layout.BOTTOM:
-                    best = 0
+                    best = min(best, int(distance[here[0]]))
                     continue
                 target, value, parents = self._contents(element)
-                if parents not in known:
-                    missing.append(parents)
+                back = target if target < layout.SITE_BASE else self.site_return(target)
+                if (back, parents) not in known:
+                    missing.append((back, parents))
                 else:
-                    best = min(best, self._frame_distance(target, value) + known[parents])
+                    best = min(best, self._within(here[0], target, value) + known[back, parents])
             if missing:
                 todo.extend(missing)
             else:
-                known[top] = best
+                known[here] = best
                 todo.pop()
-        return known[stacks]
+        return known[state, stacks]
 
-    def _frame_distance(self, target: int, value: int) -> int:
-        """Least bytes from the end of a frame's current part to the end of its caller's."""
+    def _within(self, state: int, target: int, value: int) -> int:
+        """Least bytes from a state to the end of the frame that it runs above."""
         automaton = self.automaton
         distance, entry_distance = automaton.distances()
+        here = int(distance[state])
         if target < layout.SITE_BASE:
-            return int(distance[target])
+            return here
         loop = int(self.auto[int(self.auto[layout.SITE_LOOP]) + target - layout.SITE_BASE])
+        if loop <= layout.SCOPE_SITE:
+            scope = automaton.scopes[layout.SCOPE_SITE - loop]
+            if not scope.members and not scope.least:
+                return here
+            count, _, _, *words = self._contents(value)
+            came = sum(word << layout.WORD * i for i, word in enumerate(words))
+            return automaton.scope_costs().cost(state, scope, came, count)
         if loop < 0:
             # a text that may not come must go on by one byte at least
-            return int(records.excluded(self.auto, self.pool, value)) + int(
-                distance[self.site_return(target)]
-            )
+            return here + int(records.excluded(self.auto, self.pool, value))
         left = max(0, int(automaton.loop_min[loop]) - value - 1)
-        body = int(entry_distance[automaton.loop_entry[loop]])
-        return left * body + int(distance[self.site_return(target)])
+        return here + left * int(entry_distance[automaton.loop_entry[loop]])
 
     def stats(self) -> dict[str, int]:
         """Counters since the engine was made, and sizes now."""

@@ -41,7 +41,13 @@ Expand = Callable[[tuple[str, ...]], Expr]
 _LITERAL, _BYTES, _CHARS, _SEQ, _ALT, _REPEAT, _REF, _GRAPH, _TOKEN, _OTHER, _SCOPE, _GUARD = range(
     12
 )
-_GUARDS: tuple[OneOf["may", "take", "other", "end"], ...] = ("may", "take", "other", "end")
+_GUARDS: tuple[OneOf["may", "take", "other", "end", "between"], ...] = (
+    "may",
+    "take",
+    "other",
+    "end",
+    "between",
+)
 #: counts from here on are kept as texts
 _LARGE = 1 << 62
 

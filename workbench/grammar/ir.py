@@ -209,10 +209,11 @@ class Guard(Expr):
     ``"may"``: one of the members ``among`` (bits) that has not come may still come, or, with ``others``, one
     without number. ``"take"``: the one member in ``among`` has not come, may come, and has come after it.
     ``"other"``: a member without number may come, and has come. ``"end"``: all required ones have come and
-    there are enough.
+    there are enough. ``"between"`` always lets pass: between two of them at most one member comes, which
+    tells how far the end is.
     """
 
-    kind: TypingLiteral["may", "take", "other", "end"]
+    kind: TypingLiteral["may", "take", "other", "end", "between"]
     among: int = 0
     others: bool = False
 

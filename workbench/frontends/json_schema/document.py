@@ -44,11 +44,13 @@ class Document:
         formats: bool = True,
         closed: bool = False,
         all_required: bool = False,
+        any_order: bool = False,
     ) -> None:
         self.schema = schema
         self.report = report
         self.assert_formats = formats
         self.closed, self.all_required = closed, all_required
+        self.any_order = any_order
         found, declared = draft_of(schema)
         self.draft, self.declared = (found, declared) if draft is None else (draft, True)
         self.outcomes: list[Outcome] = []
@@ -78,6 +80,10 @@ class Document:
         self._refuse_endless()
         self._settle_unique()
         self._note_dialect()
+        self.refuse()
+
+    def refuse(self) -> None:
+        """Raise ``UnsupportedConstraint`` for what is unsupported, unless that is to be reported."""
         if not self.report:
             for outcome in self.outcomes:
                 if outcome.status == "unsupported":
@@ -93,7 +99,8 @@ class Document:
             self._pending[mark:] = self._pending[mark:][::-1]
 
     def _settle_unique(self) -> None:
-        """Give lists of different items the values that these can have, or say that there are too many."""
+        """Give lists of different items the values that these can have, where there are few."""
+        left = []
         for location, number in self.unique:
             item = location.cells.rest if location.cells is not None else None
             values = None
@@ -101,11 +108,9 @@ class Document:
                 values = _few_values(item)
             if values is not None:
                 location.domain = tuple(self.of_value(value) for value in values)
-                continue
-            location.unique = False
-            outcome = self.outcomes[number]
-            reason = "uniqueItems is not enforced where items can have more than 8 values"
-            self.outcomes[number] = Outcome(outcome.pointer, outcome.keyword, "unsupported", reason)
+            else:
+                left.append((location, number))
+        self.unique = left
 
     def _has_validation(self) -> bool:
         """Whether the dialect that ``$schema`` names asks for validation, as far as the registry knows it."""

@@ -3,8 +3,8 @@
 A rule is written when it is first used; its size is linear in the schemas that it speaks of, times the
 states that its open part needs. Scalars are expression objects that their uses share.
 
-What awaits the engine: names in any order, names that are not listed at most once (both need seen bits
-in frames), and ``uniqueItems`` where items have more than a few values (a run-time predicate).
+Names that are not listed come at most once, and in any order (an option) so do all: both are kept in the
+records of scopes, as the items of ``uniqueItems`` are.
 
 Next file to read: ``workbench/automaton/build.py`` (Grammar -> Automaton).
 """
@@ -15,9 +15,24 @@ from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any
 
-from workbench.automaton.finite import complement, determinise, to_graph
+from workbench.automaton.finite import Dfa, complement, determinise, to_graph
+from workbench.errors import UnsupportedConstraint
 from workbench.frontends.json_schema import facts as f
+from workbench.frontends.json_schema.anyorder import (
+    Listed,
+    Other,
+    free_machine,
+    free_object,
+    unlike_items,
+)
 from workbench.frontends.json_schema.coding import other_names
+from workbench.frontends.json_schema.distinct import (
+    NUMBERS,
+    choices_of,
+    count_names,
+    guarded_choice,
+    is_endless,
+)
 from workbench.frontends.json_schema.emptiness import Emptiness
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula, facts_in
 from workbench.frontends.json_schema.intervals import numbers_in
@@ -26,12 +41,11 @@ from workbench.frontends.json_schema.nodes import KINDS, Node, Nodes
 from workbench.frontends.json_schema.numbers import exactly, number_between
 from workbench.frontends.json_schema.shapes import (
     ArrayPlan,
-    NameCell,
     ObjectPlan,
     Shapes,
     plain_parts,
 )
-from workbench.frontends.json_schema.spelling import ANY, quoted, spell_class
+from workbench.frontends.json_schema.spelling import ANY, quoted, spell as spell_text, spell_class
 from workbench.frontends.json_schema.strings import spelled, string_content, surely_possible
 from workbench.frontends.json_schema.values import (
     ARRAY,
@@ -44,15 +58,18 @@ from workbench.frontends.json_schema.values import (
     type_bit,
 )
 from workbench.grammar.ir import (
+    EMPTY,
     NEVER,
     Alt,
     CharSet,
     Expr,
+    Guard,
     Literal,
     Origin,
     OtherText,
     Ref,
     Repeat,
+    Scope,
     Seq,
     literal,
 )
@@ -81,7 +98,11 @@ class Emitter:
         layout: Layout,
         style: str = "any",
         plain_numbers: bool = False,
+        any_order: bool = False,
+        once: bool = True,
     ) -> None:
+        self._any_order = any_order
+        self._once = once
         self._nodes = nodes
         self._shapes = shapes
         self._emptiness = emptiness
@@ -92,7 +113,8 @@ class Emitter:
         self._quoted = partial(quoted, style=style)
         self._plain_numbers = plain_numbers
         self._any_number = numbers_in(TRUE, plain=True) if plain_numbers else _ANY_NUMBER
-        self._any_content, self._any_string = _ANY_CONTENT, ANY_STRING
+        self._any_content: Expr = _ANY_CONTENT
+        self._any_string: Expr = ANY_STRING
         if style != "any":
             self._any_content = Repeat(self._spell(ANY), 0, None)
             self._any_string = Seq((_QUOTE, self._any_content, _QUOTE))
@@ -207,8 +229,54 @@ class Emitter:
         return self._array(shape.plan, origin)
 
     def _object(self, plan: ObjectPlan, origin: Origin) -> Expr:
-        counted = plan.counts and bool(plan.named)
-        if plan.open is not TRUE or counted:
+        if (self._any_order and plan.named) or (plan.counts and not plan.named):
+            return self._in_any_order(plan, origin)
+        # where there is an end of the other names, a comma must not be written when all have come
+        count = count_names(plan.cells()) if self._once and plan.cells() else None
+        if count is None:
+            return self._scoped(self._in_order(plan, origin), bool(plan.cells()))
+        if plan.open is not TRUE or plan.counts:
+            return self._in_any_order(plan, origin)
+        expr = self._in_order(plan, origin, Guard("other"), Guard("may", 0, True))
+        return expr if expr == NEVER else Scope(expr, 0, 0, 0, count, origin=origin)
+
+    def _scoped(self, expr: Expr, others: bool) -> Expr:
+        """An object, with a record of the names that are not listed where there are such."""
+        if not (others and self._once) or expr == NEVER:
+            return expr
+        return Scope(expr, 0, origin=expr.origin)
+
+    def _in_any_order(self, plan: ObjectPlan, origin: Origin) -> Expr:
+        machine = free_machine(plan, self._shapes.weaver, self._fits)
+        states: list[tuple[list[Listed], list[Other]]] = []
+        for moves in machine.moves:
+            listed: list[Listed] = []
+            others: list[Other] = []
+            for move in moves:
+                value = self.use(move.node)
+                if not move.listed:
+                    key = self._cell_name(plan, move.label)
+                    others.append(Other(key, value, move.target))
+                    continue
+                name = plan.named[move.label]
+                if self._quoted(name) != NEVER:
+                    place = self._member_origin(plan, name, origin)
+                    listed.append(Listed(name, move.label, value, move.target, place))
+            states.append((listed, others))
+        most = machine.most
+        count = count_names(plan.cells()) if self._once else None
+        if count is not None:
+            count += len({one.number for listed, _ in states for one in listed})
+            most = count if most is None else min(most, count)
+        scope = len(plan.named), machine.required, machine.least, most
+        spell = partial(spell_text, style=self._style)
+        return free_object(self._layout, spell, states, machine.finals, scope, origin)
+
+    def _in_order(
+        self, plan: ObjectPlan, origin: Origin, before: Expr = EMPTY, again: Expr = EMPTY
+    ) -> Expr:
+        """Names in the order of the schema; guards ``before`` each other name, and once more before a comma."""
+        if plan.open is not TRUE or plan.counts:
             return self._machine(plan, origin)
         members: list[Member] = []
         for name in plan.named:
@@ -221,16 +289,13 @@ class Emitter:
                     self._layout.member(self._quoted(name), value, name in plan.required, place)
                 )
         others = []
-        for cell in plan.cells():
+        for number, cell in enumerate(plan.cells()):
             value = self.use(plan.cell_value(cell))
             if value != NEVER:
-                others.append(
-                    self._layout.member(self._cell_name(plan, cell), value, False, None).expr
-                )
+                key = in_row(before, self._cell_name(plan, number))
+                others.append(self._layout.member(key, value, False, None).expr)
         other = either(*others) if others else None
-        return self._layout.object(
-            members, other, origin, plan.least if not members else 0, plan.most
-        )
+        return self._layout.object(members, other, origin, in_row(again, self._layout.comma))
 
     def _member_origin(self, plan: ObjectPlan, name: str, origin: Origin) -> Origin:
         for rule in plan.rules:
@@ -238,15 +303,18 @@ class Emitter:
                 return Origin(pointer=schema.pointer)
         return origin
 
-    def _cell_name(self, plan: ObjectPlan, cell: NameCell) -> Expr:
+    def _cell_name(self, plan: ObjectPlan, number: int) -> Expr:
         """How a name of a cell is written, quotes included."""
+        cell = plan.cells()[number]
         if cell.content is None:
-            if not plan.named:
+            if not plan.named and not self._once:
                 return self._any_string
             return self._other_name(tuple(sorted(plan.named)))
         known = self._shared.get(("cell", id(cell)))
         if known is None:
-            content = spelled(cell.content, self._spell, self._style)
+            content: Expr = spelled(cell.content, self._spell, self._style)
+            if self._once:
+                content = self._fresh(cell.content, number + 1)
             known = self._shared["cell", id(cell)] = Seq((_QUOTE, content, _QUOTE))
         return known
 
@@ -255,9 +323,20 @@ class Emitter:
         known = self._shared.get(("name", names))
         if known is None:
             expand = other_names if self._style == "any" else self._other_text
-            content = OtherText(names, self._any_content, expand)
+            content = OtherText(names, self._any_content, expand, self._once)
             known = self._shared["name", names] = Seq((_QUOTE, content, _QUOTE))
         return known
+
+    def _fresh(self, content: Expr | Dfa, cell: int) -> OtherText:
+        """What stands between the quotes of a text that has not come before in its scope."""
+        dfa = content if isinstance(content, Dfa) else determinise(content)
+        graph = to_graph(dfa, CharSet)
+        if is_endless(dfa):
+            body = spelled(graph, self._spell, self._style)
+            return OtherText((), body, self._other_text, True, cell)
+        style = "ascii" if self._style == "ascii" else "plain"
+        body = spelled(graph, partial(spell_class, style=style), style)
+        return OtherText((), body, self._other_text, True, cell, graph)
 
     def _other_text(self, names: tuple[str, ...]) -> Expr:
         """All texts but some, written out in a style of its own."""
@@ -289,10 +368,29 @@ class Emitter:
             name = plan.named[place]
             place_of = self._member_origin(plan, name, origin)
             return self._layout.member(self._quoted(name), value, False, place_of).expr
-        key = self._cell_name(plan, plan.cells()[label])
+        key = self._cell_name(plan, label)
         return self._layout.member(key, value, False, None).expr
 
+    def _unlike(self, plan: ArrayPlan, origin: Origin) -> Expr:
+        """An array whose items differ."""
+        if plan.open is not TRUE or plan.longest:
+            reason = "uniqueItems beside other keywords about single items is not enforced"
+            raise UnsupportedConstraint(str(origin.pointer), reason)
+        choices = choices_of(self._nodes, plan.item(0))
+        others: list[Expr] = []
+        if choices.texts is not None:
+            others.append(Seq((_QUOTE, self._fresh(choices.texts, 0), _QUOTE)))
+        if choices.numbers is not None:
+            others.append(self._fresh(choices.numbers, NUMBERS))
+        count = choices.count
+        most = plan.most if count is None else min(count, count if plan.most is None else plan.most)
+        listed = guarded_choice([self._literal(value, ordered=True) for value in choices.listed])
+        bounds = plan.least, most
+        return unlike_items(self._layout, listed, len(choices.listed), others, bounds, origin)
+
     def _array(self, plan: ArrayPlan, origin: Origin) -> Expr:
+        if plan.distinct and (plan.most is None or plan.most > 1):
+            return self._unlike(plan, origin)
         if plan.open is not TRUE:
             return self._machine(plan, origin)
         prefix: list[Expr] = []
@@ -343,8 +441,9 @@ class Emitter:
 
     def _any_object(self) -> Expr:
         def make() -> Expr:
-            member = self._layout.member(self._any_string, self._value(), False, None)
-            return self._layout.object([], member.expr, None)
+            key = self._other_name(()) if self._once else self._any_string
+            member = self._layout.member(key, self._value(), False, None)
+            return self._scoped(self._layout.object([], member.expr, None), True)
 
         return self._rule("object", "object", make)
 
@@ -358,8 +457,11 @@ class Emitter:
 
         return self._rule("value", "value", make)
 
-    def _literal(self, value: Any) -> Expr:
-        """One given value; numbers in any plain notation of the same value."""
+    def _literal(self, value: Any, ordered: bool = False) -> Expr:
+        """One given value; numbers in any plain notation of the same value.
+
+        ``ordered``: names in the order given, whatever the option says.
+        """
         kind = type_bit(value)
         if kind == NULL:
             return _NULL
@@ -370,10 +472,18 @@ class Emitter:
         if kind == STRING:
             return self._quoted(value)
         if kind == ARRAY:
-            cells = [self._literal(item) for item in value]
+            cells = [self._literal(item, ordered) for item in value]
             return self._layout.array(cells, None, len(cells), len(cells))
+        if self._any_order and not ordered and len(value) > 1:
+            listed = [
+                Listed(name, number, self._literal(item), 0)
+                for number, (name, item) in enumerate(value.items())
+            ]
+            scope = len(listed), (1 << len(listed)) - 1, 0, None
+            spell = partial(spell_text, style=self._style)
+            return free_object(self._layout, spell, [(listed, [])], [0], scope, None)
         members = [
-            self._layout.member(self._quoted(name), self._literal(item), True, None)
+            self._layout.member(self._quoted(name), self._literal(item, ordered), True, None)
             for name, item in value.items()
         ]
         return self._layout.object(members, None, None)

@@ -10,6 +10,7 @@ Next file to read: ``emit.py``.
 from __future__ import annotations
 
 from workbench.errors import GrammarTooComplex
+from workbench.frontends.json_schema.distinct import choices_of
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula
 from workbench.frontends.json_schema.intervals import numbers_in
 from workbench.frontends.json_schema.nodes import KINDS, Node, Nodes
@@ -135,6 +136,10 @@ class Emptiness:
     def _array(self, plan: ArrayPlan, made: Fits) -> bool:
         if plan.most is not None and plan.most < plan.least:
             return False
+        if plan.distinct and plan.least > 1:
+            count = choices_of(self._nodes, plan.item(plan.longest)).count
+            if count is not None and count < plan.least:
+                return False
         if plan.open is TRUE:
             needed = min(plan.least, plan.longest + 1)
             return all(made(plan.item(position)) for position in range(needed))

@@ -20,6 +20,7 @@ __all__ = [
     "AtLeast",
     "AtMost",
     "Cells",
+    "Distinct",
     "FewMatch",
     "Format",
     "Has",
@@ -167,6 +168,18 @@ class Unique(Fact):
 
     def opposite(self) -> Formula:
         return Unique(self.fresh, self.seen, not self.positive)
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct(Fact):
+    """No two items are equal, whatever their values; the engine compares them.
+
+    That two are equal cannot be said: no grammar, nor this engine, can hope for an item seen before.
+    Formulas have no "not", so leaving it out only leaves out arrays.
+    """
+
+    def opposite(self) -> Formula:
+        return FALSE
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 Reading order: ``values``, ``location``, ``resources``, ``document``, ``keywords`` (reading the schema),
 ``formula``, ``facts``, ``nodes``, ``exclusive``, ``unevaluated`` (what it says), ``patterns``, ``formats``,
 ``strings``, ``intervals``, ``numbers``, ``multiples`` (scalars), ``weave``, ``shapes`` (objects and
-arrays), ``emptiness``, ``spelling``, ``coding``, ``layout``, ``emit`` (how it is written).
+arrays), ``distinct``, ``anyorder``, ``emptiness``, ``spelling``, ``coding``, ``layout``, ``emit`` (how it is written).
 
 >>> grammar = json_schema({"type": "object", "properties": {"n": {"type": "integer"}}})
 >>> grammar.kind, sorted(o.keyword for o in grammar.outcomes if o.status == "unsupported")
@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.errors import GrammarSyntaxError, GrammarTooComplex, UnsatisfiableGrammar
+from workbench.frontends.json_schema.distinct import settle_items
 from workbench.frontends.json_schema.document import Document
 from workbench.frontends.json_schema.emit import Emitter
 from workbench.frontends.json_schema.emptiness import Emptiness
@@ -46,15 +47,19 @@ def json_schema(
     ascii_only: bool = False,
     unicode_escapes: bool = True,
     numbers: str = "any",
+    unique_keys: bool = True,
 ) -> Grammar:
     r"""Make a grammar of the JSON texts that a schema accepts.
 
     ``schema`` is a schema or its JSON text (with exact numbers). ``whitespace`` is ``"bounded"`` (runs
     of at most ``max_whitespace`` characters), ``"compact"`` (none) or ``"any"``; ``separators``, such as
     ``(", ", ": ")``, fixes what stands between values instead. Properties come in the order of the
-    schema, others after them. ``draft`` (4, 6, 7, 2019, 2020) stands for ``$schema``; formats that any
-    draft defines are asserted unless ``formats`` is ``"annotate"``; other documents come from
-    ``registry`` (of the ``referencing`` library, or a mapping from URIs), never from a network.
+    schema, others after them, unless ``property_order`` is ``"any"``. No object gets a key twice, in
+    whatever spelling, unless ``unique_keys`` is false.
+
+    ``draft`` (4, 6, 7, 2019, 2020) stands for ``$schema``; formats that any draft defines are asserted
+    unless ``formats`` is ``"annotate"``; other documents come from ``registry`` (of the ``referencing``
+    library, or a mapping from URIs), never from a network.
 
     ``additional_properties=False`` closes the objects that list properties and say nothing about others
     (neither ``additionalProperties`` nor ``patternProperties`` nor ``unevaluatedProperties``).
@@ -69,8 +74,8 @@ def json_schema(
     keyword that cannot be enforced unless ``on_unsupported="report"``, ``GrammarTooComplex`` past a
     budget, ``UnsatisfiableGrammar`` when no value satisfies the schema, ``ValueError`` for a bad option.
     """
-    if property_order != "schema":
-        raise ValueError(f"property_order must be 'schema', not {property_order!r}")
+    if property_order not in ("schema", "any"):
+        raise ValueError(f"property_order must be 'schema' or 'any', not {property_order!r}")
     if on_unsupported not in ("raise", "report"):
         raise ValueError(f"on_unsupported must be 'raise' or 'report', not {on_unsupported!r}")
     if formats not in ("assert", "annotate"):
@@ -95,17 +100,28 @@ def json_schema(
             formats=formats == "assert",
             closed=strict or not additional_properties,
             all_required=strict,
+            any_order=property_order == "any",
         )
         document.read()
         nodes = Nodes(document.of_value)
+        if document.unique and settle_items(document, nodes):
+            nodes = Nodes(document.of_value)
         root = nodes.of((document.root,))
         shapes = Shapes(nodes)
         emptiness = Emptiness(nodes, shapes)
         if emptiness.holds(root):
             raise UnsatisfiableGrammar(*emptiness.blame(root))
-        rules, start = Emitter(nodes, shapes, emptiness, style, spelling, numbers == "plain").rules(
-            root
+        emitter = Emitter(
+            nodes,
+            shapes,
+            emptiness,
+            style,
+            spelling,
+            numbers == "plain",
+            property_order == "any",
+            unique_keys,
         )
+        rules, start = emitter.rules(root)
     except RecursionError:
         raise GrammarTooComplex("schema nesting levels", MAX_LEVELS) from None
     outcomes = document.outcomes
@@ -129,7 +145,7 @@ def json_schema(
                 draft,
                 formats,
             ],
-            [additional_properties, strict, ascii_only, unicode_escapes, numbers],
+            [additional_properties, strict, ascii_only, unicode_escapes, numbers, unique_keys],
         )
     # Without escapes a rule may have no text in ASCII, or none at all: the builder has to look at all.
     written = rules if unicode_escapes else rules.all()

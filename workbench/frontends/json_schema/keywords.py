@@ -194,7 +194,10 @@ def _values(reader: _Reader, keyword: str, values: list[Any]) -> None:
     location.values = list(found.values())
     location.value_keys = frozenset(found)
     location.constrains = True
-    reader.note(keyword, "restricted", "strings in their usual spelling, keys in the order given")
+    detail = "strings in their usual spelling"
+    if not reader.document.any_order:
+        detail += ", keys in the order given"
+    reader.note(keyword, "restricted", detail)
 
 
 def _reference(reader: _Reader, keyword: str, value: Any) -> None:
@@ -354,9 +357,9 @@ def _properties(reader: _Reader, keyword: str, value: Any) -> None:
         if not isinstance(name, str):
             raise reader.wrong(keyword, f"has a key that is not a string: {name!r:.60}")
         names[name] = reader.document.child(reader.location, keyword, schema, escape(name))
-    detail = "keys in the order of the schema, others after them; names in their usual spelling"
-    if reader.schema.get("additionalProperties") is not False:
-        detail += "; a name that is not listed may occur twice"
+    detail = "names in their usual spelling"
+    if not reader.document.any_order:
+        detail = f"keys in the order of the schema, others after them; {detail}"
     reader.note(keyword, "restricted", detail)
 
 

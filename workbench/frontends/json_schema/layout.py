@@ -136,25 +136,26 @@ class Layout:
         members: list[Member],
         other: Expr | None,
         origin: Origin | None,
-        least: int = 0,
-        most: int | None = None,
+        again: Expr | None = None,
     ) -> Expr:
         """An object: the members in order, optional ones may be missing, then others in any number.
 
-        ``least`` and ``most`` bound the number of others where no member is listed. The
-        size is linear in the number of members: state ``i`` waits for member ``i`` or a later one,
+        ``again`` stands between two others, if not just a comma.
+        The size is linear in the number of members: state ``i`` waits for member ``i`` or a later one,
         state ``count + i`` has written a member and is before member ``i``.
         """
         opened = in_row(Literal(b"{"), self.space)
         close = Literal(b"}")
+        again = self.comma if again is None else again
         if not members:
-            return in_row(opened, self._list(other, least, most), close, origin=origin)
+            some = EMPTY if other is None else in_row(other, Repeat(in_row(again, other), 0, None))
+            return in_row(opened, Repeat(some, 0, 1), close, origin=origin)
         if all(member.required for member in members):
             items = [opened, members[0].expr]
             for member in members[1:]:
                 items += [self.comma, member.expr]
             if other is not None:
-                items.append(Repeat(in_row(self.comma, other), 0, None))
+                items.append(Repeat(in_row(again, other), 0, None))
             return in_row(*items, close, origin=origin)
         count = len(members)
         end, start, first = 2 * count + 1, 2 * count + 2, 2 * count + 3
@@ -172,7 +173,7 @@ class Layout:
                     edges.append((count + number, close, end))
         if other is not None:
             edges.append((count, other, 2 * count))
-            edges.append((2 * count, self.comma, count))
+            edges.append((2 * count, again, count))
         edges.append((2 * count, close, end))
         return Graph(first + 1, start, (end,), tuple(edges), origin=origin)
 

@@ -255,7 +255,7 @@ class Nodes:
                 if location.max_contains is not None:
                     parts.append(f.FewMatch(location.contains, location.max_contains))
             if location.unique:
-                parts.append(f.Unique(location.domain))
+                parts.append(f.Unique(location.domain) if location.domain else f.Distinct())
         elif kind == OBJECT:
             if location.members is not None:
                 parts.append(f.Members(location.members))
@@ -330,6 +330,8 @@ class Nodes:
                 return sum(self.valid(item, schema) for item in value) <= count
             case f.Unique(positive=positive):
                 return (len(set(map(canonical, value))) == len(value)) == positive
+            case f.Distinct():
+                return len(set(map(canonical, value))) == len(value)
             case f.Members(rule=members, positive=positive):
                 fits = all(
                     all(self.valid(item, schema) for schema in members.schemas_of(name))

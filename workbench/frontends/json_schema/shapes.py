@@ -5,7 +5,7 @@ Next file to read: ``emptiness.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from operator import mul
@@ -109,6 +109,8 @@ def _is_heavy(part: Or) -> bool:
 
 
 def _binds(fact: Fact) -> bool:
+    if isinstance(fact, f.Distinct):
+        return True
     return isinstance(fact, f.Members | f.Cells | f.Among) and fact.positive
 
 
@@ -321,6 +323,17 @@ class ObjectPlan:
 
     # The machine
 
+    def options_of(self, name: str) -> Callable[[Fact], list[Option] | None]:
+        """What a member with a listed name makes of facts."""
+        allowed = frozenset(
+            schema.index for schema in self._open_names() if self.nodes.valid(name, schema)
+        )
+        return partial(_member_options, name=name, matched=self.matched(name), allowed=allowed)
+
+    def options_in(self, cell: NameCell) -> Callable[[Fact], list[Option] | None]:
+        """What a member with a name of a cell makes of facts."""
+        return partial(_member_options, name=None, matched=cell.matched, allowed=cell.allowed)
+
     def moves(self, weaver: Weaver, state: State, fits: Fits) -> Iterator[Move]:
         """The members that may come next; the label is the number of a name, or of a cell."""
         place, residual = state
@@ -328,26 +341,15 @@ class ObjectPlan:
             name = self.named[place]
             if not self.allows_name(name):
                 return
-            matched = self.matched(name)
-            allowed = frozenset(
-                schema.index for schema in self._open_names() if self.nodes.valid(name, schema)
-            )
-            base = self.value_atoms(name, matched)
-            for node, left in weaver.advance(
-                residual, lambda fact: _member_options(fact, name, matched, allowed), base, fits
-            ):
+            base = self.value_atoms(name, self.matched(name))
+            for node, left in weaver.advance(residual, self.options_of(name), base, fits):
                 left = self._settle(weaver, left, place)
                 if left is not FALSE:
                     yield Move(place, node, (place + 1, left))
             return
         for number, cell in enumerate(self.cells()):
             base = self.value_atoms(None, cell.matched)
-            for node, left in weaver.advance(
-                residual,
-                partial(_member_options, name=None, matched=cell.matched, allowed=cell.allowed),
-                base,
-                fits,
-            ):
+            for node, left in weaver.advance(residual, self.options_in(cell), base, fits):
                 yield Move(number, node, (place, left))
 
     def skip(self, weaver: Weaver, state: State) -> State | None:
@@ -427,6 +429,7 @@ class ArrayPlan:
     most: int | None = None
     open: Formula = TRUE
     longest: int = 0
+    distinct: bool = False
 
     def __post_init__(self) -> None:
         left: list[Formula] = []
@@ -434,6 +437,8 @@ class ArrayPlan:
             match part:
                 case f.Cells(rule=rule, positive=True) if not rule.unless:
                     self.rules.append(rule)
+                case f.Distinct():
+                    self.distinct = True
                 case f.AtLeast(count=count):
                     self.least = max(self.least, count)
                 case f.AtMost(count=count):
@@ -501,6 +506,8 @@ def _cell_options(fact: Fact, position: int) -> list[Option] | None:
             if not positive:
                 options += [(((one, True),), TRUE) for one in seen]
             return options
+        case f.Distinct():
+            raise GrammarTooComplex("uniqueItems among many alternatives", MAX_ALTERNATIVES)
     return counted(fact)
 
 

@@ -222,7 +222,7 @@ def at_end(fact: Fact) -> bool:
             return count >= 0
         case f.AtLeast(count=count) | f.MostMatch(count=count):
             return count <= 0
-        case f.Lacks():
+        case f.Lacks() | f.Distinct():
             return True
         case f.Has():
             return False

@@ -1,0 +1,334 @@
+"""Objects whose members come in any order: what remains of the formula is a state, the names are bits.
+
+Listed names are members of a :class:`~workbench.grammar.ir.Scope`, which keeps each from coming twice and
+counts them; so one state serves all orders of the names that the open part does not speak of. Names
+that it does speak of in a way that must be settled when the last of them has come (some member of a few
+does not satisfy a schema) are part of the state.
+
+Next file to read: ``layout.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from workbench.errors import GrammarTooComplex
+from workbench.frontends.json_schema import facts as f
+from workbench.frontends.json_schema.formula import FALSE, TRUE, Fact, Formula, facts_in
+from workbench.frontends.json_schema.layout import Layout, in_row
+from workbench.frontends.json_schema.nodes import Node
+from workbench.frontends.json_schema.shapes import ObjectPlan
+from workbench.frontends.json_schema.weave import Fits, Weaver, ends
+from workbench.grammar.ir import NEVER, Expr, Graph, Guard, Literal, Origin, Scope
+
+__all__ = [
+    "FreeMachine",
+    "FreeMove",
+    "Listed",
+    "Other",
+    "free_machine",
+    "free_object",
+    "unlike_items",
+]
+
+#: Most states of one object in any order.
+MAX_STATES = 4_000
+
+_OTHER = Guard("other")
+
+_State = tuple[frozenset[int], Formula]
+
+
+@dataclass(frozen=True, slots=True)
+class FreeMove:
+    """A member is read: the number of its name, or of its cell of names; its value's node; what follows."""
+
+    listed: bool
+    label: int
+    node: Node
+    target: int
+
+
+@dataclass(slots=True)
+class FreeMachine:
+    """States from which a proper object can still be finished, with their moves; state 0 starts."""
+
+    moves: list[list[FreeMove]] = field(default_factory=list)
+    finals: list[int] = field(default_factory=list)
+    #: names that have to come, as bits; how many members in all
+    required: int = 0
+    least: int = 0
+    most: int | None = None
+
+
+def free_machine(plan: ObjectPlan, weaver: Weaver, fits: Fits) -> FreeMachine:
+    """The machine of a plan. Raises ``GrammarTooComplex`` past ``MAX_STATES`` states."""
+    out = FreeMachine()
+    number_of_name = {name: number for number, name in enumerate(plan.named)}
+    formulas = plan.nodes.formulas
+    formula = plan.open
+    facts = list(facts_in(formula))
+    settled: frozenset[int] = frozenset()
+    if formula is TRUE:
+        out.required = sum(1 << number_of_name[name] for name in plan.required)
+        out.least, out.most = plan.least, plan.most
+    else:
+        counted = plan.counts
+        within = [name for name in plan.required if counted or _touched(plan, facts, name)]
+        formula = plan.with_counts() if counted else formula
+        wanted = [formulas.fact(f.Has(name)) for name in within]
+        formula = formulas.all_of([formula, *wanted])
+        kept = set(plan.required) - set(within)
+        out.required = sum(1 << number_of_name[name] for name in kept)
+        settled = frozenset(
+            number
+            for name, number in number_of_name.items()
+            if _must_settle(plan, list(facts_in(formula)), name)
+        )
+    states: list[_State] = [(frozenset(), formula)]
+    number_of = {_key(states[0]): 0}
+    for seen, residual in states:
+        moves: list[FreeMove] = []
+        for listed, label, node, left in _steps(plan, weaver, fits, seen, residual):
+            target = (seen | {label} if listed and label in settled else seen, left)
+            known = number_of.get(_key(target))
+            if known is None:
+                if len(states) >= MAX_STATES:
+                    raise GrammarTooComplex("states of an object in any order", MAX_STATES)
+                known = number_of[_key(target)] = len(states)
+                states.append(target)
+            moves.append(FreeMove(listed, label, node, known))
+        out.moves.append(moves)
+    out.finals = [number for number, (_, residual) in enumerate(states) if ends(residual)]
+    return _alive(out)
+
+
+def _key(state: _State) -> tuple[frozenset[int], int]:
+    return state[0], id(state[1])
+
+
+def _steps(
+    plan: ObjectPlan, weaver: Weaver, fits: Fits, seen: frozenset[int], residual: Formula
+) -> Iterator[tuple[bool, int, Node, Formula]]:
+    """The members that may come in a state."""
+    for number, name in enumerate(plan.named):
+        if number in seen or not plan.allows_name(name):
+            continue
+        base = plan.value_atoms(name, plan.matched(name))
+        for node, left in weaver.advance(residual, plan.options_of(name), base, fits):
+            if left is not FALSE:
+                yield True, number, node, left
+    for number, cell in enumerate(plan.cells()):
+        base = plan.value_atoms(None, cell.matched)
+        for node, left in weaver.advance(residual, plan.options_in(cell), base, fits):
+            if left is not FALSE:
+                yield False, number, node, left
+
+
+def _touched(plan: ObjectPlan, facts: Sequence[Fact], name: str) -> bool:
+    """Whether a member of this name decides some fact."""
+    options = plan.options_of(name)
+    return any(options(fact) is not None for fact in facts)
+
+
+def _must_settle(plan: ObjectPlan, facts: Sequence[Fact], name: str) -> bool:
+    """Whether a fact hopes for a member to come, and one of this name would do."""
+    options = plan.options_of(name)
+    return any(
+        isinstance(fact, f.Members) and not fact.positive and options(fact) is not None
+        for fact in facts
+    ) or (not plan.cells() and any(isinstance(fact, f.AtLeast) for fact in facts))
+
+
+def _alive(machine: FreeMachine) -> FreeMachine:
+    """The machine without the moves into states from which no end is reached."""
+    sources: list[list[int]] = [[] for _ in machine.moves]
+    for number, moves in enumerate(machine.moves):
+        for move in moves:
+            sources[move.target].append(number)
+    alive = set(machine.finals)
+    todo = list(alive)
+    while todo:
+        for source in sources[todo.pop()]:
+            if source not in alive:
+                alive.add(source)
+                todo.append(source)
+    machine.moves = [
+        [move for move in moves if move.target in alive] if number in alive else []
+        for number, moves in enumerate(machine.moves)
+    ]
+    return machine
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A member with one name: its number, its value, the state after it."""
+
+    name: str
+    number: int
+    value: Expr
+    target: int
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """Members with other names: how these are written (quotes included), their values, the state after."""
+
+    key: Expr
+    value: Expr
+    target: int
+
+
+def free_object(
+    layout: Layout,
+    spell: Callable[[str], Expr],
+    states: Sequence[tuple[Sequence[Listed], Sequence[Other]]],
+    finals: Sequence[int],
+    scope: tuple[int, int, int, int | None],
+    origin: Origin | None,
+) -> Expr:
+    """An object by states, each with the members that may come in it.
+
+    ``scope`` says how many names are numbered, which are required (bits), and how many members come.
+    ``spell`` writes a part of a name.
+    """
+    members, required, least, most = scope
+    end, first, start = 0, 1, 2
+    edges: list[tuple[int, Expr, int]] = [(start, in_row(Literal(b"{"), layout.space), first)]
+    ends = 3 + 2 * len(states)
+    builder = _Names(edges, spell, layout, ends, base=ends + len(states))
+    free = most is None
+    closes = [Guard("end")] if required or least else []
+    close = in_row(*closes, Literal(b"}"))
+    for number, (listed, others) in enumerate(states):
+        key, after = 3 + 2 * number, 4 + 2 * number
+        edges.append((ends + number, Guard("between"), after))
+        every = 0
+        for one in listed:
+            every |= 1 << one.number
+        begins: list[Expr] = []
+        if every and not (others and free):
+            begins.append(Guard("may", every, bool(others)))
+        elif others and not free:
+            begins.append(Guard("may", 0, True))
+        if listed or others:
+            edges.append((after, in_row(*begins, layout.comma), key))
+            if number == 0:
+                edges.append((first, in_row(*begins), key))
+        if number in finals:
+            edges.append((after, close, end))
+            if number == 0:
+                edges.append((first, close, end))
+        if listed:
+            builder.add(key, listed, every if others else 0)
+        for other in others:
+            before = [] if free and not least else [_OTHER]
+            label = in_row(*before, other.key, layout.colon, other.value, layout.space)
+            edges.append((key, label, ends + other.target))
+    if not any(target == end for _, _, target in edges):
+        return NEVER
+    graph = Graph(builder.n_states, start, (end,), tuple(edges), origin=origin)
+    return Scope(graph, members, required, least, most, origin=origin)
+
+
+def unlike_items(
+    layout: Layout,
+    listed: Expr,
+    members: int,
+    others: Sequence[Expr],
+    bounds: tuple[int, int | None],
+    origin: Origin | None,
+) -> Expr:
+    """An array whose items differ: ``listed`` ones are numbered members, ``others`` are fresh texts.
+
+    ``bounds``: how many items there are, at least and at most.
+    """
+    least, most = bounds
+    before, first, key, after, end, read = range(6)
+    free = most is None
+    every = (1 << members) - 1
+    more = [] if others and free else [Guard("may", every, bool(others))]
+    closes = [Guard("end")] if least else []
+    close = in_row(*closes, Literal(b"]"))
+    edges: list[tuple[int, Expr, int]] = [
+        (before, in_row(Literal(b"["), layout.space), first),
+        (first, in_row(*more), key),
+        (first, close, end),
+        (read, Guard("between"), after),
+        (after, in_row(*more, layout.comma), key),
+        (after, close, end),
+    ]
+    if members:
+        left = [Guard("may", every)] if others else []
+        edges.append((key, in_row(*left, listed, layout.space), read))
+    counted = [_OTHER] if least or not free else []
+    edges += [(key, in_row(*counted, other, layout.space), read) for other in others]
+    return Scope(Graph(6, before, (end,), tuple(edges)), members, 0, least, most, origin=origin)
+
+
+class _Names:
+    """Writes the names of a state as a tree: where it branches, a guard asks whether there is one below."""
+
+    def __init__(
+        self,
+        edges: list[tuple[int, Expr, int]],
+        spell: Callable[[str], Expr],
+        layout: Layout,
+        ends: int,
+        base: int,
+    ) -> None:
+        self.edges = edges
+        #: the first of the places where members end
+        self._ends = ends
+        self.n_states = base
+        self._spell = spell
+        self._layout = layout
+
+    def add(self, key: int, listed: Sequence[Listed], asked: int) -> None:
+        """Names after the place ``key``; ``asked`` are the members of which one must be left, if not all."""
+        opening: list[Expr] = [Guard("may", asked)] if asked else []
+        ordered = sorted(listed, key=lambda one: one.name)
+        todo = [(key, (*opening, Literal(b'"')), ordered, 0)]
+        while todo:
+            source, before, names, depth = todo.pop()
+            whole = [one for one in names if len(one.name) == depth]
+            groups: dict[str, list[Listed]] = {}
+            for one in names[len(whole) :]:
+                groups.setdefault(one.name[depth], []).append(one)
+            alone = len({one.number for one in whole}) + len(groups) == 1
+            place = source
+            if not (alone and len(whole) <= 1) or not whole:
+                place = self.n_states
+                self.n_states += 1
+                self.edges.append((source, in_row(*before), place))
+                before = ()
+            for one in whole:
+                label = in_row(
+                    *before,
+                    Guard("take", 1 << one.number),
+                    Literal(b'"'),
+                    self._layout.colon,
+                    one.value,
+                    self._layout.space,
+                    origin=one.origin,
+                )
+                self.edges.append((place, label, self._ends + one.target))
+            for group in groups.values():
+                deeper = _common(group, depth)
+                below = 0
+                for one in group:
+                    below |= 1 << one.number
+                asks: tuple[Expr, ...] = () if alone else (Guard("may", below),)
+                step = self._spell(group[0].name[depth:deeper])
+                todo.append((place, (*asks, step), group, deeper))
+
+
+def _common(group: Sequence[Listed], depth: int) -> int:
+    """How many characters the names, sorted, have in common; ``depth`` of them are known to be."""
+    low, high = group[0].name, group[-1].name
+    length = min(len(low), len(high))
+    while depth < length and low[depth] == high[depth]:
+        depth += 1
+    return depth

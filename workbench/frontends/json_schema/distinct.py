@@ -1,0 +1,274 @@
+"""Items that must differ: what they can be, as texts, as numbers, and as values with a number each.
+
+The engine keeps the texts and the numbers of the values that came in the record of a scope. JSON numbers
+are texts, too, once each value has one notation.
+
+Next file to read: ``anyorder.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from workbench.automaton.finite import Dfa, complement, determinise, intersect, minimise, to_graph
+from workbench.automaton.linear import rewrite
+from workbench.errors import GrammarTooComplex, UnsupportedConstraint
+from workbench.frontends.json_schema import facts as f
+from workbench.frontends.json_schema.document import Document
+from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula
+from workbench.frontends.json_schema.intervals import numbers_in
+from workbench.frontends.json_schema.nodes import KINDS, Node, Nodes
+from workbench.frontends.json_schema.shapes import NameCell, plain_parts
+from workbench.frontends.json_schema.strings import automaton
+from workbench.frontends.json_schema.values import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING
+from workbench.grammar.ir import (
+    NEVER,
+    Alt,
+    ByteSet,
+    CharSet,
+    Expr,
+    Graph,
+    Guard,
+    Outcome,
+    Repeat,
+    Seq,
+    literal,
+)
+
+__all__ = [
+    "MAX_LISTED",
+    "NUMBERS",
+    "Choices",
+    "choices_of",
+    "count_names",
+    "count_texts",
+    "guarded_choice",
+    "is_endless",
+    "settle_items",
+]
+
+#: Most values that are told apart by numbers.
+MAX_LISTED = 1000
+#: The cell of numbers; those of texts are smaller.
+NUMBERS = 1000
+#: The first of the characters that mark ends; no text has them.
+_MARK = 0xF0000
+
+_ANY_TEXT = Repeat(CharSet(((0, 0xD7FF), (0xE000, 0x10FFFF))), 0, None)
+_DIGIT, _NONZERO = CharSet(((48, 57),)), CharSet(((49, 57),))
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """The values of a node: some that are listed, texts, numbers in their one notation."""
+
+    listed: tuple[Any, ...]
+    texts: Dfa | None
+    numbers: Dfa | None
+
+    @property
+    def count(self) -> int | None:
+        """How many values there are; ``None`` for more than can be counted."""
+        total = len(self.listed)
+        for dfa in (self.texts, self.numbers):
+            if dfa is not None:
+                found = count_texts(dfa)
+                if found is None:
+                    return None
+                total += found
+        return total
+
+
+def settle_items(document: Document, nodes: Nodes) -> bool:
+    """Say of each ``uniqueItems`` that items can be compared, or take it back as unsupported.
+
+    Returns whether some were taken back. Raises ``UnsupportedConstraint`` unless it is to be reported.
+    """
+    taken_back = False
+    for location, number in document.unique:
+        outcome = document.outcomes[number]
+        cells = location.cells
+        status, reason = outcome.status, outcome.detail
+        try:
+            if cells is None or cells.rest is None or cells.prefix or location.contains is not None:
+                raise UnsupportedConstraint(
+                    outcome.pointer, "uniqueItems is enforced where one schema holds for all items"
+                )
+            if choices_of(nodes, nodes.of((cells.rest,))).numbers is not None:
+                status = "restricted"
+                reason = "numbers without exponents, trailing zeros or a sign before zero"
+        except UnsupportedConstraint as error:
+            status, reason = "unsupported", error.reason
+        except GrammarTooComplex as error:
+            status, reason = "unsupported", str(error)
+        document.outcomes[number] = Outcome(outcome.pointer, outcome.keyword, status, reason)
+        if status == "unsupported":
+            location.unique = False
+            taken_back = True
+    document.refuse()
+    return taken_back
+
+
+def choices_of(nodes: Nodes, node: Node) -> Choices:
+    """The values of a node.
+
+    Raises ``UnsupportedConstraint`` when it has arrays or objects that are not listed, and
+    ``GrammarTooComplex`` past a budget.
+    """
+    listed: list[Any] = []
+    texts = numbers = None
+    for kind in KINDS:
+        formula = nodes.formula(node, kind)
+        if formula is FALSE:
+            continue
+        among = [p for p in plain_parts(formula) if isinstance(p, f.Among) and p.positive]
+        if kind == STRING:
+            texts = _texts(formula)
+        elif among:
+            listed += [value for value in among[0].values if nodes.satisfies(value, formula)]
+        elif kind == BOOLEAN:
+            listed += [value for value in (True, False) if nodes.satisfies(value, formula)]
+        elif kind == NULL:
+            listed += [None] if nodes.satisfies(None, formula) else []
+        elif kind == NUMBER:
+            numbers = minimise(
+                intersect(determinise(_in_characters(numbers_in(formula))), _one_notation())
+            )
+        elif kind in (ARRAY, OBJECT):
+            what = "arrays" if kind == ARRAY else "objects"
+            reason = f"uniqueItems is not enforced where items can be {what} that are not listed"
+            raise UnsupportedConstraint(node.pointer, reason)
+    if len(listed) > MAX_LISTED:
+        reason = f"uniqueItems is not enforced for more than {MAX_LISTED} listed values"
+        raise UnsupportedConstraint(node.pointer, reason)
+    return Choices(tuple(listed), _some(texts), _some(numbers))
+
+
+def _some(dfa: Dfa | None) -> Dfa | None:
+    return None if dfa is None or dfa.is_empty else dfa
+
+
+def _texts(formula: Formula) -> Dfa:
+    return determinise(_ANY_TEXT) if formula is TRUE else automaton(formula)
+
+
+@lru_cache(maxsize=1)
+def _one_notation() -> Dfa:
+    """Numbers without exponents, trailing zeros in a fraction, or a sign before zero."""
+    whole = Alt((literal("0"), Seq((_NONZERO, Repeat(_DIGIT, 0, None)))))
+    fraction = Seq((literal("."), Repeat(_DIGIT, 0, None), _NONZERO))
+    number = Seq((Repeat(literal("-"), 0, 1), whole, Repeat(fraction, 0, 1)))
+    return minimise(intersect(determinise(number), complement(determinise(literal("-0")))))
+
+
+def count_names(cells: Iterable[NameCell]) -> int | None:
+    """How many names there are in some cells; ``None`` when there is no end of them."""
+    total = 0
+    for cell in cells:
+        found = None if cell.content is None else count_texts(determinise(cell.content))
+        if found is None:
+            return None
+        total += found
+    return total
+
+
+@lru_cache(maxsize=256)
+def count_texts(dfa: Dfa) -> int | None:
+    """How many texts an automaton accepts; ``None`` when there is no end of them."""
+    if is_endless(dfa, anywhere=True):
+        return None
+    sizes = [sum(high - low + 1 for low, high in ranges) for ranges in dfa.ranges()]
+    known: dict[int, int] = {}
+    todo = [0]
+    while todo:
+        state = todo[-1]
+        missing = [t for t in dfa.table[state] if t >= 0 and t not in known]
+        if missing:
+            todo += missing
+            continue
+        steps = zip(sizes, dfa.table[state], strict=True)
+        total = sum(size * known[t] for size, t in steps if t >= 0)
+        known[todo.pop()] = total + (state in dfa.finals)
+    return known[0]
+
+
+def is_endless(dfa: Dfa, *, anywhere: bool = False) -> bool:
+    """Whether each beginning of a text goes on in endlessly many ways; ``anywhere``: whether one does."""
+    into: list[list[int]] = [[] for _ in dfa.table]
+    left = []
+    for state, row in enumerate(dfa.table):
+        targets = {target for target in row if target >= 0}
+        left.append(len(targets))
+        for target in targets:
+            into[target].append(state)
+    finite = [state for state, count in enumerate(left) if not count]
+    for state in finite:
+        for source in into[state]:
+            left[source] -= 1
+            if not left[source]:
+                finite.append(source)
+    return len(finite) < len(dfa.table) if anywhere else not finite
+
+
+def guarded_choice(exprs: Sequence[Expr]) -> Expr:
+    """Any of some expressions of which no text satisfies two; each is taken as the member of its number.
+
+    Where fewer of them are possible after a byte than before, a guard asks whether one of these is left.
+    """
+    if not exprs:
+        return NEVER
+    marks = [CharSet(((_MARK + number, _MARK + number),)) for number in range(len(exprs))]
+    pairs = zip(map(_in_characters, exprs), marks, strict=True)
+    graph = to_graph(determinise(Alt(tuple(Seq(pair) for pair in pairs))), CharSet)
+    within = _members_below(graph)
+    end = graph.n_states
+    edges: list[tuple[int, Expr, int]] = []
+    for source, label, target in graph.edges:
+        edges += [(source, Guard("take", 1 << number), end) for number in _marks(label)]
+        if target in graph.finals:
+            continue
+        asks = () if within[target] == within[source] else (Guard("may", within[target]),)
+        edges.append((source, Seq((*asks, label)), target))
+    return Graph(end + 1, graph.start, (end,), tuple(edges))
+
+
+def _in_characters(expr: Expr) -> Expr:
+    """An expression with its sets of ASCII bytes as sets of characters."""
+
+    def one(part: Expr) -> Expr | None:
+        if isinstance(part, ByteSet):
+            return CharSet(tuple((b, b) for b in range(128) if part.mask >> b & 1))
+        return None
+
+    return rewrite(expr, one)
+
+
+def _marks(label: Expr) -> list[int]:
+    """The numbers that a label marks the ends of; other labels mark none."""
+    assert isinstance(label, CharSet)
+    return [
+        mark - _MARK
+        for low, high in label.ranges
+        for mark in range(max(low, _MARK), min(high, _MARK + MAX_LISTED) + 1)
+    ]
+
+
+def _members_below(graph: Graph) -> list[int]:
+    """Per state, the members that can still be taken, as bits."""
+    below = [0] * graph.n_states
+    into: list[list[int]] = [[] for _ in range(graph.n_states)]
+    for source, label, target in graph.edges:
+        into[target].append(source)
+        for number in _marks(label):
+            below[source] |= 1 << number
+    todo = [state for state in range(graph.n_states) if below[state]]
+    while todo:
+        state = todo.pop()
+        for source in into[state]:
+            if below[state] & ~below[source]:
+                below[source] |= below[state]
+                todo.append(source)
+    return below
