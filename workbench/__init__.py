@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from workbench.frontends.combine import complement, difference, intersection, until
     from workbench.frontends.gbnf import gbnf
     from workbench.frontends.json_schema import json_schema
+    from workbench.frontends.json_text import json_text
     from workbench.frontends.python_types import from_type
     from workbench.frontends.regex import regex
     from workbench.grammar.ir import Grammar, Outcome
@@ -114,6 +115,7 @@ _HOMES = {
     "generate": "decoding",
     "intersection": "frontends.combine",
     "json_schema": "frontends.json_schema",
+    "json_text": "frontends.json_text",
     "live_dead_ends": "diagnostics.live",
     "load_compiled": "engine.compile",
     "load_model": "models",
@@ -177,6 +179,7 @@ __all__ = [
     "generate",
     "intersection",
     "json_schema",
+    "json_text",
     "live_dead_ends",
     "load_compiled",
     "load_model",
