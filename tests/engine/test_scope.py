@@ -13,6 +13,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 
 import workbench as wb
 from tests.engine.walks import ids_of, mask_of
@@ -36,6 +37,7 @@ from workbench.grammar.ir import (
     literal,
 )
 from workbench.grammar.lazy import LazyRules
+from workbench.grammar.scopes import written_out
 
 BODY = Repeat(ANY_CHARACTER, 0, None)
 TOKENS = [bytes([b]) for b in range(256)]
@@ -81,17 +83,18 @@ class Object:
         return sum(1 << self.names.index(name) for name in names)
 
     def expr(self, value: Expr) -> Expr:
-        """States: 0 before the brace, 1 after it, 2 before a member, 3 after one, 4 at the end."""
+        """States: 0 before the brace, 1 after it, 2 before a member, 3 and 5 after one, 4 at the end."""
         every = self.bits(self.names)
         end, more = Guard("end"), Guard("may", every, self.extra)
         edges: list[tuple[int, Expr, int]] = [
             (0, Literal(b"{"), 1),
             (1, Seq((end, Literal(b"}"))), 4),
             (1, more, 2),
-            (3, Seq((more, Literal(b","))), 2),
-            (3, Seq((end, Literal(b"}"))), 4),
+            (3, Guard("between"), 5),
+            (5, Seq((more, Literal(b","))), 2),
+            (5, Seq((end, Literal(b"}"))), 4),
         ]
-        count = 5
+        count = 6
         nodes = {"": count}
         count += 1
         edges.append((2, Literal(b'"'), nodes[""]))
@@ -240,6 +243,42 @@ def test_right_texts_pass_and_wrong_ones_do_not(shape: Object) -> None:
         assert passes == shape.fits(text), text
         verdicts.add(passes)
     assert verdicts == {True, False}
+
+
+@st.composite
+def shapes(draw: st.DrawFn) -> Object:
+    names = draw(st.lists(st.text("ab", max_size=3), min_size=1, max_size=5, unique=True))
+    required = [name for name in names if draw(st.booleans())]
+    least = draw(st.integers(0, len(names)))
+    most = draw(st.none() | st.integers(max(least, len(required)), 6))
+    return Object(tuple(names), tuple(required), False, least, most)
+
+
+@settings(max_examples=40, deadline=None)
+@given(shapes(), st.integers(0, 2**32))
+def test_equal_to_the_scope_written_out(shape: Object, seed: int) -> None:
+    """The same language without records has the same masks, in an engine that knows no scopes."""
+    value = Ref("value")
+    object_ = shape.expr(value)
+    assert isinstance(object_, Scope)
+    written = written_out(object_)
+    graphs = [
+        Graph(2, 0, (1,), ((0, Literal(b"1"), 1), (0, root, 1))) for root in (object_, written)
+    ]
+    rules: dict[str, Expr] = {"root": object_, "value": graphs[0]}
+    lazily = Grammar(LazyRules(rules.__getitem__, "root"), "root")
+    plain = Grammar({"root": written, "value": graphs[1]}, "root")
+    one, other = (wb.compile(grammar, VOCABULARY).matcher() for grammar in (lazily, plain))
+    rng = Random(seed)
+    for _ in range(25):
+        mask = mask_of(one)
+        assert np.array_equal(mask, mask_of(other))
+        assert one.is_accepting == other.is_accepting
+        assert one.finish_distance() == other.finish_distance()
+        if one.is_accepting:
+            break
+        token = rng.choice(ids_of(mask))
+        assert one.accept(token) and other.accept(token)
 
 
 LANGUAGES = (
