@@ -26,6 +26,7 @@ from workbench.frontends.json_schema.anyorder import (
     unlike_items,
 )
 from workbench.frontends.json_schema.coding import other_names
+from workbench.frontends.json_schema.counted import Counted, beginning, block
 from workbench.frontends.json_schema.distinct import (
     NUMBERS,
     choices_of,
@@ -45,7 +46,14 @@ from workbench.frontends.json_schema.shapes import (
     Shapes,
     plain_parts,
 )
-from workbench.frontends.json_schema.spelling import ANY, quoted, spell as spell_text, spell_class
+from workbench.frontends.json_schema.spelling import (
+    ANY,
+    Ranges,
+    class_name,
+    quoted,
+    spell as spell_text,
+    spell_class,
+)
 from workbench.frontends.json_schema.strings import spelled, string_content, surely_possible
 from workbench.frontends.json_schema.values import (
     ARRAY,
@@ -424,7 +432,22 @@ class Emitter:
                 fit = [value for value in part.values if self._nodes.satisfies(value, formula)]
                 return either(*map(self._quoted, fit), origin=origin)
         content = string_content(formula, str(origin.pointer))
-        return in_row(_QUOTE, spelled(content, self._spell, self._style), _QUOTE, origin=origin)
+        name = _readable(str(origin.pointer))
+        written = spelled(content, self._spell, self._style, partial(self._counted, name))
+        return in_row(_QUOTE, written, _QUOTE, origin=origin)
+
+    def _counted(self, name: str, item: Counted) -> Expr:
+        """Texts of which a few characters are written at a time, each by a rule."""
+
+        def rule(state: int, length: int) -> Expr:
+            make = partial(block, item, state, length, self._character, rule)
+            return self._rule(("block", item, state, length), f"{name}/{length}", make)
+
+        return beginning(item, rule)
+
+    def _character(self, ranges: Ranges) -> Expr:
+        """A use of the rule for one character out of some ranges."""
+        return self._rule(("char", ranges), class_name(ranges), partial(self._spell, ranges))
 
     def _number(self, formula: Formula) -> Expr:
         if formula is TRUE:

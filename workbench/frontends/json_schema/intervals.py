@@ -9,9 +9,10 @@ Next file to read: ``weave.py``.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from decimal import Decimal, localcontext
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
+from fractions import Fraction
 from functools import lru_cache
-from math import gcd
+from math import gcd, prod
 
 from workbench.errors import GrammarTooComplex
 from workbench.frontends.json_schema import facts as f
@@ -20,6 +21,7 @@ from workbench.frontends.json_schema.location import tighter_high, tighter_low
 from workbench.frontends.json_schema.multiples import number_of
 from workbench.frontends.json_schema.numbers import (
     Bound,
+    exactly,
     in_plain_notation,
     number,
     number_between,
@@ -31,6 +33,10 @@ __all__ = ["MAX_BOXES", "numbers_in"]
 
 #: Most boxes that one formula may need.
 MAX_BOXES = 500
+#: Most multiples that are written one by one.
+MAX_LISTED = 400
+#: From this many remainders on, telling multiples by their digits is dear.
+_DEAR = 20_000
 
 _ONE = Decimal(1)
 
@@ -136,7 +142,42 @@ def _written(box: _Box, plain: bool) -> Expr:
     others = tuple(sorted(box.others))
     multiple = next(iter(multiples), None)
     no_fraction = plain and multiple is not None and multiple == multiple.to_integral_value()
+    if multiple is not None and (values := _listed(box, multiple)) is not None:
+        found = [exactly(value, no_fraction or box.plain) for value in values]
+        return NEVER if not found else found[0] if len(found) == 1 else Alt(tuple(found))
     return number_of(box.low, box.high, multiple, others, box.plain or no_fraction)
+
+
+def _listed(box: _Box, multiple: Decimal) -> list[Decimal] | None:
+    """The numbers of a box, where they are few and telling them by their digits would take many states."""
+    if box.low is None or box.high is None:
+        return None
+    with localcontext(prec=2_000):
+        if (box.high.value - box.low.value) / multiple > MAX_LISTED:
+            return None
+        remainders = prod(
+            int(one.scaleb(-min(0, _exponent(one)))) for one in {multiple, *box.others}
+        )
+        if remainders < _DEAR:
+            return None
+        first = (box.low.value / multiple).to_integral_value(ROUND_CEILING)
+        last = (box.high.value / multiple).to_integral_value(ROUND_FLOOR)
+        values = [multiple * number for number in range(int(first), int(last) + 1)]
+        if values and values[0] == box.low.value and not box.low.inclusive:
+            values = values[1:]
+        if values and values[-1] == box.high.value and not box.high.inclusive:
+            values = values[:-1]
+        return [
+            value
+            for value in values
+            if not any(Fraction(value) % Fraction(one) == 0 for one in box.others)
+        ]
+
+
+def _exponent(value: Decimal) -> int:
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int), "multipleOf is finite"
+    return exponent
 
 
 def _common(values: frozenset[Decimal]) -> Decimal:

@@ -20,9 +20,9 @@ from workbench.automaton.finite import (
     to_graph,
     with_length,
 )
-from workbench.errors import GrammarTooComplex
 from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.coding import coded
+from workbench.frontends.json_schema.counted import Counted, has_texts
 from workbench.frontends.json_schema.formats import (
     bounded_format,
     format_automaton,
@@ -48,8 +48,8 @@ from workbench.grammar.ir import (
 
 __all__ = ["automaton", "spelled", "string_content", "surely_possible"]
 
-#: Most states of an automaton that counts characters.
-MAX_COUNTED = 8_000
+#: Automata with more states than this, counted with the lengths, are written as texts get there.
+MAX_COUNTED = 2_000
 
 _ANYTHING = CharSet(ANY)
 
@@ -92,8 +92,7 @@ def string_content(formula: Formula, rule: str | None = None) -> Expr:
         dfa = reduce(_both, [automaton(part, rule) for part in deeper])
         if regular:
             dfa = _both(dfa, _joined(tuple(regular)))
-        dfa = _with_length(dfa, low, high, rule) if low or high is not None else dfa
-        return NEVER if dfa.is_empty else to_graph(dfa, CharSet)
+        return _with_length(dfa, low, high, rule)
     if not regular:
         return Repeat(_ANYTHING, low, high)
     return _content(tuple(regular), low, high, rule)
@@ -142,10 +141,7 @@ def _content(regular: _Regular, low: int, high: int | None, rule: str | None) ->
             if not kept:
                 return NEVER
             return kept[0] if len(kept) == 1 else Alt(tuple(kept))
-    dfa = _joined(regular)
-    if low or high is not None:
-        dfa = _with_length(dfa, low, high, rule)
-    return NEVER if dfa.is_empty else to_graph(dfa, CharSet)
+    return _with_length(_joined(regular), low, high, rule)
 
 
 def _expression(fact: Fact) -> Expr | None:
@@ -242,19 +238,16 @@ def _limited(expr: Expr, low: int, high: int | None, rule: str | None, apart: bo
         limited = [_limited(way, low, high, rule, apart=False) for way in ways]
         kept = [way for way in limited if way != NEVER]
         return NEVER if not kept else kept[0] if len(kept) == 1 else Alt(tuple(kept))
-    dfa = _with_length(minimise(determinise(expr, rule=rule)), low, high, rule)
-    return NEVER if dfa.is_empty else to_graph(dfa, CharSet)
+    return _with_length(minimise(determinise(expr, rule=rule)), low, high, rule)
 
 
-def _with_length(dfa: Dfa, low: int, high: int | None, rule: str | None) -> Dfa:
-    """The texts of an automaton with ``low`` to ``high`` characters, unless that takes too many states.
-
-    Each state is written out with every spelling of its characters, so fewer are allowed than elsewhere.
-    """
+def _with_length(dfa: Dfa, low: int, high: int | None, rule: str | None) -> Expr:
+    """The texts of an automaton with ``low`` to ``high`` characters; ``NEVER`` when there are none."""
+    if high is not None and len(dfa.table) * high > MAX_COUNTED:
+        item = Counted(dfa, low, high)
+        return item if has_texts(item) else NEVER
     limited = with_length(dfa, low, high, rule=rule)
-    if len(limited.table) > MAX_COUNTED:
-        raise GrammarTooComplex("states of a pattern with a length", MAX_COUNTED, rule)
-    return limited
+    return NEVER if limited.is_empty else to_graph(limited, CharSet)
 
 
 def _ways(expr: Expr) -> list[Expr] | None:
@@ -326,10 +319,16 @@ def _flat(expr: Expr) -> list[Expr]:
     return out
 
 
-def spelled(expr: Expr, spell: Callable[[Ranges], Expr], style: str = "any") -> Expr:
+def spelled(
+    expr: Expr,
+    spell: Callable[[Ranges], Expr],
+    style: str = "any",
+    counted: Callable[[Counted], Expr] | None = None,
+) -> Expr:
     """Replace every character class by its spelling; iterative, shared parts stay shared.
 
-    Graphs that tell few classes apart are spelled byte by byte instead.
+    Graphs that tell few classes apart are spelled byte by byte instead; ``counted`` writes texts that are
+    not written out yet.
     """
     done: dict[int, Expr] = {}
     stack: list[tuple[Expr, bool]] = [(expr, False)]
@@ -339,6 +338,8 @@ def spelled(expr: Expr, spell: Callable[[Ranges], Expr], style: str = "any") -> 
             continue
         if isinstance(item, CharSet):
             done[id(item)] = spell(item.ranges)
+        elif isinstance(item, Counted) and counted is not None:
+            done[id(item)] = counted(item)
         elif isinstance(item, Literal):
             done[id(item)] = spell_text(item.data.decode(), style)
         elif style == "any" and isinstance(item, Graph) and (in_bytes := coded(item)) is not None:
