@@ -143,8 +143,8 @@ def _written(box: _Box, plain: bool) -> Expr:
     multiple = next(iter(multiples), None)
     no_fraction = plain and multiple is not None and multiple == multiple.to_integral_value()
     if multiple is not None and (values := _listed(box, multiple)) is not None:
-        found = [exactly(value, no_fraction or box.plain) for value in values]
-        return NEVER if not found else found[0] if len(found) == 1 else Alt(tuple(found))
+        ways = [exactly(value, no_fraction or box.plain) for value in values]
+        return NEVER if not ways else ways[0] if len(ways) == 1 else Alt(tuple(ways))
     return number_of(box.low, box.high, multiple, others, box.plain or no_fraction)
 
 
