@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from workbench.errors import (
         ArtifactError,
         BudgetTooSmall,
+        BundleError,
         DeadEnd,
+        ExportRefused,
         GrammarSyntaxError,
         GrammarTooComplex,
         ModelNotFound,
@@ -52,6 +54,9 @@ if TYPE_CHECKING:
         VocabularyError,
         WorkbenchError,
     )
+    from workbench.export.bundle import Exported, export
+    from workbench.export.gbnf_writer import to_gbnf
+    from workbench.export.verify import Verification, verify
     from workbench.frontends.combine import complement, difference, intersection, until
     from workbench.frontends.gbnf import gbnf
     from workbench.frontends.json_schema import json_schema
@@ -69,12 +74,15 @@ _HOMES = {
     "ArtifactError": "errors",
     "BudgetTooSmall": "errors",
     "Budgets": "automaton.budgets",
+    "BundleError": "errors",
     "CacheInfo": "engine.cache",
     "CompiledGrammar": "engine",
     "Coverage": "diagnostics.coverage",
     "DeadEnd": "errors",
     "DeadEndReport": "diagnostics.findings",
     "Explanation": "engine",
+    "Exported": "export.bundle",
+    "ExportRefused": "errors",
     "Finding": "diagnostics.findings",
     "Generation": "decoding",
     "Grammar": "grammar.ir",
@@ -92,6 +100,7 @@ _HOMES = {
     "TraceStep": "decoding.trace",
     "UnsatisfiableGrammar": "errors",
     "UnsupportedConstraint": "errors",
+    "Verification": "export.verify",
     "Vocabulary": "vocabulary",
     "VocabularyError": "errors",
     "Why": "diagnostics.why",
@@ -108,6 +117,7 @@ _HOMES = {
     "difference": "frontends.combine",
     "empty_mask": "engine",
     "explain": "diagnostics.explain",
+    "export": "export",
     "fill_masks": "engine",
     "fork_all": "engine",
     "from_type": "frontends.python_types",
@@ -124,8 +134,10 @@ _HOMES = {
     "rollback_all": "engine",
     "show_mask": "notebook",
     "step": "notebook",
+    "to_gbnf": "export.gbnf_writer",
     "unspellable": "diagnostics.spelling",
     "until": "frontends.combine",
+    "verify": "export.verify",
     "write_report": "notebook",
 }
 
@@ -133,12 +145,15 @@ __all__ = [
     "ArtifactError",
     "BudgetTooSmall",
     "Budgets",
+    "BundleError",
     "CacheInfo",
     "CompiledGrammar",
     "Coverage",
     "DeadEnd",
     "DeadEndReport",
     "Explanation",
+    "Exported",
+    "ExportRefused",
     "Finding",
     "Generation",
     "Grammar",
@@ -156,6 +171,7 @@ __all__ = [
     "TraceStep",
     "UnsatisfiableGrammar",
     "UnsupportedConstraint",
+    "Verification",
     "Vocabulary",
     "VocabularyError",
     "Why",
@@ -172,6 +188,7 @@ __all__ = [
     "difference",
     "empty_mask",
     "explain",
+    "export",
     "fill_masks",
     "fork_all",
     "from_type",
@@ -188,8 +205,10 @@ __all__ = [
     "rollback_all",
     "show_mask",
     "step",
+    "to_gbnf",
     "unspellable",
     "until",
+    "verify",
     "write_report",
 ]
 

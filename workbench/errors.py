@@ -6,12 +6,15 @@ Every error carries its data as fields and renders one message: what is wrong, w
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 __all__ = [
     "ArtifactError",
     "BudgetTooSmall",
+    "BundleError",
     "DeadEnd",
+    "ExportRefused",
     "GrammarSyntaxError",
     "GrammarTooComplex",
     "ModelNotFound",
@@ -126,6 +129,24 @@ class ArtifactError(WorkbenchError):
         self.path = os.fspath(path)
         self.reason = reason
         super().__init__(f"{self.path}: {reason}. Compile the grammar and save it again.")
+
+
+class ExportRefused(WorkbenchError):
+    """A grammar is not exported: an example fails, or something else stands against it (``reasons``)."""
+
+    def __init__(self, reasons: Sequence[str]) -> None:
+        self.reasons = tuple(reasons)
+        listed = "".join(f"\n- {reason}" for reason in self.reasons)
+        super().__init__(f"the grammar is not exported, nothing was written:{listed}")
+
+
+class BundleError(WorkbenchError):
+    """A file is no bundle of a tested grammar, or one that is not safe to read."""
+
+    def __init__(self, path: str | os.PathLike[str], reason: str) -> None:
+        self.path = os.fspath(path)
+        self.reason = reason
+        super().__init__(f"{self.path}: {reason}")
 
 
 class DeadEnd(WorkbenchError):

@@ -110,7 +110,7 @@ def test_a_span_of_a_regex_that_is_not_long_enough() -> None:
     assert pattern[18:30] == "[a-z ]{5,40}"
     assert (top.count, top.least, top.most) == (2, 5, 40)
     assert why.sentence == (
-        "byte 1 ('.') needs root on top, found [a-z ]{5,40} (2 of at least 5, entered after byte 12)"
+        "byte 1 ('.') comes too early: of [a-z ]{5,40} there are 2 of at least 5 (entered after byte 12)"
     )
     assert why.expected == frozenset(b" abcdefghijklmnopqrstuvwxyz")
 

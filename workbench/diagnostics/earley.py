@@ -350,19 +350,20 @@ class AuthorParse:
         """
         path = next((p for p in map(self._path, self._tops()) if p is not None), [])
         out: list[WayOut] = []
-        for i, last in enumerate(path[: 2 * limit]):
-            if not self._is_shown(path, i):
-                continue
-            if i == 0:
-                same = [item for item in self.columns[-1].items if self._together(item, last)]
-                out.append(self._scratch(same))
-                continue
-            child = path[i - 1]
-            callee = self.states.states[child[0]].node
-            column = self.columns[child[1]]
-            callers = [w for w in column.waiting[callee] if self._together(w[0], last)]
-            out.append(self._scratch([self._after(*caller, False) for caller in callers]))
-        return out[:limit]
+        for _, together in self._groups(path)[:limit]:
+            ways = [self._way_out(path, i) for i in together]
+            follows = frozenset().union(*(way.follows for way in ways))
+            out.append(WayOut(follows, all(way.may_end for way in ways)))
+        return out
+
+    def _way_out(self, path: list[Item], i: int) -> WayOut:
+        last = path[i]
+        if i == 0:
+            return self._scratch([x for x in self.columns[-1].items if self._together(x, last)])
+        child = path[i - 1]
+        callee = self.states.states[child[0]].node
+        callers = [w for w in self.columns[child[1]].waiting[callee] if self._together(w[0], last)]
+        return self._scratch([self._after(*caller, False) for caller in callers])
 
     def _scratch(self, items: list[Item]) -> WayOut:
         """What may follow some items of one node, looked at by themselves."""
@@ -439,24 +440,37 @@ class AuthorParse:
                     queue.append(caller)
         return None
 
-    def _kind(self, item: Item) -> str:
-        return self.states.nodes[self.states.states[item[0]].node].kind
+    def _node(self, item: Item) -> Node:
+        return self.states.nodes[self.states.states[item[0]].node]
 
-    def _is_shown(self, path: list[Item], i: int) -> bool:
-        """Whether an item is a frame of its own.
+    def _groups(self, path: list[Item]) -> list[tuple[int, list[int]]]:
+        """The frames of a path: which item of it each shows, and which items belong together in it.
 
-        The body of a repetition is none beside the repetition, what is nothing but a scope none beside it.
+        The body of a repetition is no frame beside the repetition; neither is what is nothing but the part
+        in it: of the same place of a schema and begun at the same byte, or a rule around a scope.
         """
-        if self._kind(path[i]) == "body":
-            return False
-        return i == 0 or self._kind(path[i - 1]) != "scope" or path[i - 1][1] != path[i][1]
+        groups: list[tuple[int, list[int]]] = []
+        for i, item in enumerate(path):
+            node = self._node(item)
+            if node.kind == "body":
+                continue
+            if groups and node.kind != "repeat":
+                inner = path[groups[-1][0]]
+                known = self._node(inner)
+                if inner[1] == item[1] and known.kind != "repeat":
+                    pointer = known.origin and known.origin.pointer
+                    same = pointer is not None and node.origin and node.origin.pointer == pointer
+                    if same or known.kind == "scope":
+                        groups[-1][1].append(i)
+                        continue
+            groups.append((i, [i]))
+        return groups
 
     def _frames(self, path: list[Item]) -> Iterator[AuthorFrame]:
-        for i, (number, origin, count) in enumerate(path):
-            if not self._is_shown(path, i):
-                continue
+        for i, _ in self._groups(path):
+            number, origin, count = path[i]
             state = self.states.states[number]
-            node = self.states.nodes[state.node]
+            node = self._node(path[i])
             counted = node.kind == "repeat"
             places = [place for *_, place in (*state.bytes, *state.calls, *state.tokens) if place]
             yield AuthorFrame(

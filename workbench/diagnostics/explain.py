@@ -257,6 +257,8 @@ class _Question:
         inner = frames[min(blocker, len(frames) - 1)]
         for i, way in enumerate(ways):
             if i > blocker and byte in way.follows:
+                if inner.count is not None and inner.count < inner.least:
+                    return f"{lead} comes too early: of {inner.name} there are {inner.times}"
                 return f"{lead} needs {frames[i].name} on top, found {inner}"
         top = frames[0]
         if top.count is not None and top.count == top.most:

@@ -62,6 +62,11 @@ class WhyFrame:
         return f"{self.count} of at most {self.most}"
 
     @property
+    def times(self) -> str:
+        """How often a counted part was read, where it was entered left to the end."""
+        return f"{self.counted} ({self.since})" if self.since else self.counted
+
+    @property
     def since(self) -> str:
         """Where it was entered, in words."""
         if self.entered is None:

@@ -1,0 +1,27 @@
+"""Exporting tested grammars: dialect writers, bundles, and proving them.
+
+The package is callable, so that ``wb.export(grammar, path, tests=…)`` works whether or not a module of it
+was imported before.
+
+Next file to read: ``workbench/export/bundle.py``.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+
+class _Callable(ModuleType):
+    """A package that is called like its function of the same name."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        from workbench.export.bundle import export
+
+        return export(*args, **kwargs)
+
+
+sys.modules[__name__].__class__ = _Callable
+#: what ``workbench.export`` is, under either way of reaching it
+export = sys.modules[__name__]

@@ -1,0 +1,208 @@
+"""Exporting a tested grammar: one file that holds it, its examples and what was found, or nothing at all.
+
+Next file to read: ``workbench/export/verify.py``.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.diagnostics.dead_ends import dead_ends
+from workbench.engine import CompiledGrammar
+from workbench.errors import ExportRefused, WorkbenchError
+from workbench.export.gbnf_writer import to_gbnf
+from workbench.export.recipe import Recipe, build, examples_of, source_text, versions
+from workbench.grammar.fingerprint import fingerprint
+from workbench.grammar.ir import Grammar, Token, walk
+from workbench.grammar.lazy import LazyRules
+
+if TYPE_CHECKING:
+    from workbench.vocabulary import Vocabulary
+
+__all__ = ["Exported", "export", "pack", "write_whole"]
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A bundle that was written: its path, its files with sizes, and the SHA-256 of the whole."""
+
+    path: Path
+    files: tuple[tuple[str, int], ...]
+    sha256: str
+    manifest: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        size = sum(size for _, size in self.files)
+        lines = [
+            f"exported {self.path}: {len(self.files)} files, {size:,} bytes, {self.sha256[:16]}"
+        ]
+        counts = self.manifest["examples"]
+        lines.append("examples: " + ", ".join(f"{n} {kind}" for kind, n in counts.items()))
+        gbnf = self.manifest["gbnf"]
+        if gbnf["written"]:
+            lines.append(f"GBNF: round trip {gbnf['agree']} of {gbnf['examples']}")
+            lines += [f"  accepts more: {what}" for what in gbnf["looser"]]
+            lines += [f"  beyond llama.cpp: {what}" for what in gbnf["extensions"]]
+        else:
+            lines.append(f"no GBNF: {gbnf['reason']}")
+        dead = self.manifest["dead_ends"]
+        lines.append(f"dead ends: {dead['errors']} errors, {dead['warnings']} warnings")
+        return "\n".join(lines)
+
+
+def export(
+    grammar: Grammar | CompiledGrammar,
+    path: str | os.PathLike[str],
+    *,
+    tests: Mapping[str, Sequence[Any]],
+    vocabulary: Vocabulary | None = None,
+    options: Mapping[str, Any] | None = None,
+    title: str = "",
+    dead_end_note: str = "",
+) -> Exported:
+    """Write a grammar with its examples and everything found about it into one zip file.
+
+    ``tests`` are lists under "accept" (must match), "reject" (must not) and "prefix" (must begin a match),
+    of texts, bytes or JSON values. ``vocabulary`` adds its dead ends. ``options`` are those that the grammar
+    was made with, where they are not the defaults of its front end. ``dead_end_note`` says why dead ends do
+    not matter; without one they stand against exporting.
+
+    The file is written as a whole or not at all; what was there before stays when anything fails. Raises
+    ``ExportRefused`` with its reasons when an example fails, ``ValueError`` for unknown lists of tests.
+    """
+    if isinstance(grammar, CompiledGrammar):
+        vocabulary = vocabulary or grammar.vocabulary
+        grammar = grammar.grammar
+    recipe = _recipe(grammar, dict(options or {}), examples_of(tests), title, dead_end_note)
+    if vocabulary is not None:
+        recipe = _with_vocabulary(recipe, grammar, vocabulary)
+    try:
+        built = build(recipe)
+    except ExportRefused:
+        raise
+    except WorkbenchError as error:
+        raise ExportRefused([str(error)]) from error
+    if built.problems:
+        raise ExportRefused(built.problems)
+    data = pack(built.files)
+    target = write_whole(path, data)
+    files = tuple((name, len(content)) for name, content in sorted(built.files.items()))
+    return Exported(target, files, sha256(data).hexdigest(), built.manifest)
+
+
+def _recipe(
+    grammar: Grammar,
+    options: dict[str, Any],
+    examples: tuple[Any, ...],
+    title: str,
+    note: str,
+) -> Recipe:
+    if not isinstance(grammar.rules, LazyRules) and any(
+        isinstance(part, Token) for expr in grammar.rules.values() for part in walk(expr)
+    ):
+        raise ExportRefused(["the grammar names tokens, and examples are decided byte by byte"])
+    kind, start, source = grammar.kind, grammar.start, source_text(grammar)
+    if kind not in ("json_schema", "gbnf", "regex") or source is None:
+        # written by hand: its GBNF is its source
+        try:
+            text = to_gbnf(grammar)
+        except WorkbenchError as error:
+            raise ExportRefused([f"it has no source, and no GBNF: {error}"]) from error
+        if text.looser:
+            raise ExportRefused([f"it has no source, and as GBNF: {', '.join(text.looser)}"])
+        kind, start, source = "gbnf", "root", text.text
+    recipe = Recipe(
+        kind=kind,
+        start=start if kind == "gbnf" else "root",
+        source=source,
+        options={k: list(v) if isinstance(v, tuple) else v for k, v in options.items()},
+        examples=examples,
+        title=title,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        dead_end_note=note,
+        versions=versions(),
+    )
+    _check_options(grammar, recipe)
+    return recipe
+
+
+def _check_options(grammar: Grammar, recipe: Recipe) -> None:
+    """The grammar must be what its source and options say."""
+    if grammar.kind != recipe.kind:
+        return
+    try:
+        again = [recipe.grammar()]
+    except WorkbenchError as error:
+        raise ExportRefused([str(error)]) from error
+    if recipe.kind == "json_schema" and isinstance(grammar.source, dict | bool):
+        # the numbers of a text are exact, those of the schema at hand may be floats
+        from workbench.frontends.json_schema import json_schema
+
+        given: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in recipe.options.items()
+        }
+        again.append(json_schema(grammar.source, **given))
+    wanted = fingerprint(grammar)
+    if wanted is not None and wanted not in [fingerprint(one) for one in again]:
+        raise ExportRefused(
+            [
+                "the grammar is not what its source says by the options given; pass those that it was "
+                "made with: options={…}"
+            ]
+        )
+
+
+def _with_vocabulary(recipe: Recipe, grammar: Grammar, vocabulary: Vocabulary) -> Recipe:
+    report = dead_ends(grammar, vocabulary, examples=[e.data for e in recipe.examples])
+    about = {
+        "fingerprint": vocabulary.fingerprint,
+        "tokens": vocabulary.size,
+        "missing_bytes": len(vocabulary.missing_bytes),
+    }
+    return replace(recipe, tokenizer=about, tokenizer_report=report.to_json())
+
+
+def pack(files: Mapping[str, bytes]) -> bytes:
+    """A zip file of some files; equal files give equal bytes."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in sorted(files.items()):
+            info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.external_attr = 0o644 << 16
+            archive.writestr(info, data)
+    return out.getvalue()
+
+
+def write_whole(path: str | os.PathLike[str], data: bytes) -> Path:
+    """Write a file in one go: on any failure the one that was there stays.
+
+    Raises ``WorkbenchError`` when it cannot be written.
+    """
+    target = Path(path)
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise WorkbenchError(f"cannot write {target}: {error.strerror or error}") from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(0o644)
+        Path(name).replace(target)
+    except BaseException as error:
+        Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise WorkbenchError(f"cannot write {target}: {error.strerror or error}") from error
+        raise
+    return target

@@ -1,0 +1,132 @@
+"""The one-page report of a bundle: HTML without scripts, that loads nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from workbench.vocabulary.labels import label_bytes
+
+if TYPE_CHECKING:
+    from workbench.diagnostics.coverage import Coverage
+    from workbench.diagnostics.findings import DeadEndReport
+    from workbench.diagnostics.verdicts import Verdict
+    from workbench.export.gbnf_writer import GbnfText
+    from workbench.export.recipe import Recipe
+    from workbench.grammar.ir import Grammar
+
+__all__ = ["page"]
+
+#: Characters of a source or text that are shown; the files hold all.
+_SHOWN = 20_000
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+_STYLE = """
+html { color-scheme: light dark; }
+body { margin: 16px auto; max-width: 960px; padding: 0 12px; background: #ffffff; color: #1b1b1b;
+  font: 14px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
+h1 { font-size: 20px; } h2 { font-size: 16px; }
+table { border-collapse: collapse; } caption { text-align: left; }
+th, td { border: 1px solid #8a8a8a; padding: 2px 8px; text-align: left; vertical-align: top;
+  overflow-wrap: anywhere; }
+pre { overflow: auto; border: 1px solid #8a8a8a; padding: 8px; }
+@media (prefers-color-scheme: dark) { body { background: #111111; color: #e8e8e8; } }
+"""
+
+
+def page(
+    recipe: Recipe,
+    grammar: Grammar,
+    verdicts: Sequence[Verdict],
+    report: DeadEndReport,
+    covered: Coverage,
+    gbnf: GbnfText | None,
+    gbnf_entry: dict[str, Any],
+) -> str:
+    """The page, as text."""
+    title = recipe.title or f"A tested {recipe.kind.replace('_', ' ')} grammar"
+    passed = sum(e.fits(v) for e, v in zip(recipe.examples, verdicts, strict=True))
+    errors = len(report.errors)
+    facts = [
+        ("examples", f"{passed} of {len(recipe.examples)} as expected"),
+        ("dead ends", f"{errors} errors, {len(report) - errors} warnings"),
+        ("GBNF", _gbnf_words(gbnf_entry)),
+        ("coverage of accepted examples", f"{covered.share:.0%}"),
+        ("made", recipe.created),
+        ("versions", ", ".join(f"{name} {v}" for name, v in sorted(recipe.versions.items()))),
+    ]
+    if recipe.dead_end_note:
+        facts.insert(2, ("note on dead ends", recipe.dead_end_note))
+    if recipe.tokenizer is not None:
+        facts.append(
+            ("tokenizer", ", ".join(f"{k} {v}" for k, v in sorted(recipe.tokenizer.items())))
+        )
+    rows = [
+        (
+            example.expected,
+            label_bytes(example.data) or "(nothing)",
+            verdict.word,
+            "● as expected" if example.fits(verdict) else "✕ not as expected",
+        )
+        for example, verdict in zip(recipe.examples, verdicts, strict=True)
+    ]
+    outcomes = [(o.status, o.pointer, o.keyword, o.detail) for o in grammar.outcomes]
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        _table("In short", ("what", "found"), facts),
+        "<h2>Examples</h2>",
+        _table("", ("expected", "text", "verdict", "result"), rows),
+        "<h2>Dead ends</h2>",
+        f"<pre>{escape(str(report))}</pre>",
+    ]
+    if recipe.tokenizer_report is not None:
+        findings = recipe.tokenizer_report.get("findings", [])
+        rows_tok = [(f["kind"], f["message"], f.get("path") or "", f["place"]) for f in findings]
+        parts.append("<h2>Dead ends with the tokenizer</h2>")
+        parts.append(
+            _table("", ("kind", "what", "after", "from"), rows_tok)
+            if rows_tok
+            else "<p>none found</p>"
+        )
+    parts += ["<h2>Coverage</h2>", f"<pre>{escape(str(covered))}</pre>"]
+    if outcomes:
+        parts += [
+            "<h2>What became of each constraint</h2>",
+            _table("", ("outcome", "where", "keyword", "detail"), outcomes),
+        ]
+    parts += ["<h2>Source</h2>", _text(recipe.source)]
+    if gbnf is not None:
+        parts += ["<h2>GBNF</h2>", _text(gbnf.text)]
+    parts.append("<p>Prove it again: <code>workbench verify</code> and the name of the bundle.</p>")
+    return (
+        "<!doctype html>\n"
+        f'<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        f"<style>{_STYLE}</style></head>\n<body><main>\n"
+        + "\n".join(parts)
+        + "\n</main></body></html>\n"
+    )
+
+
+def _gbnf_words(entry: dict[str, Any]) -> str:
+    if not entry["written"]:
+        return f"not written: {entry['reason']}"
+    words = f"round trip {entry['agree']} of {entry['examples']}"
+    for key, what in (("looser", "accepts more"), ("extensions", "beyond llama.cpp")):
+        if entry[key]:
+            words += f"; {what}: {', '.join(entry[key])}"
+    return words
+
+
+def _table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>\n" for row in rows
+    )
+    return f"<table>{title}<thead><tr>{heads}</tr></thead><tbody>\n{body}</tbody></table>"
+
+
+def _text(text: str) -> str:
+    more = f"\n… {len(text) - _SHOWN:,} characters more" if len(text) > _SHOWN else ""
+    return f"<pre>{escape(text[:_SHOWN] + more)}</pre>"

@@ -1,0 +1,351 @@
+"""What a bundle is made of, and making it: the same recipe gives the same files, so that they can be proved.
+
+Everything in a bundle but the recipe follows from it. ``verify`` reads the recipe out of a bundle, makes the
+files again and compares.
+
+Next file to read: ``workbench/export/bundle.py``.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from workbench.diagnostics.coverage import coverage
+from workbench.diagnostics.dead_ends import dead_ends
+from workbench.diagnostics.explain import explain
+from workbench.diagnostics.findings import DeadEndReport
+from workbench.diagnostics.verdicts import Judge, Verdict, as_bytes
+from workbench.diagnostics.why import quoted
+from workbench.errors import WorkbenchError
+from workbench.export.gbnf_writer import GbnfText, to_gbnf
+from workbench.export.page import page
+from workbench.export.testfile import TEST_FILE
+from workbench.grammar.ir import Grammar
+
+__all__ = [
+    "EXPECTED",
+    "FORMAT",
+    "Built",
+    "Example",
+    "Recipe",
+    "build",
+    "canonical",
+    "made",
+    "source_text",
+]
+
+FORMAT = "workbench bundle"
+FORMAT_VERSION = 1
+#: What an example can be expected to be.
+EXPECTED = ("accept", "reject", "prefix")
+#: The file of the source, by kind of grammar.
+SOURCE_FILES = {
+    "json_schema": "grammar.schema.json",
+    "gbnf": "grammar.source.gbnf",
+    "regex": "grammar.regex.json",
+}
+GBNF_FILE = "grammar.gbnf"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A text and what the grammar is to say of it: "accept", "reject" or "prefix" (a beginning)."""
+
+    data: bytes
+    expected: str
+
+    def fits(self, verdict: Verdict) -> bool:
+        """Whether a verdict is the expected one."""
+        if self.expected == "accept":
+            return verdict.accepted
+        return verdict.prefix if self.expected == "prefix" else not verdict.accepted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """All that a bundle is made of.
+
+    ``source`` is the text of the schema, GBNF or pattern; ``options`` are those of its front end.
+    ``tokenizer`` describes the vocabulary that ``tokenizer_report`` is about. ``dead_end_note`` says why dead
+    ends are accepted.
+    """
+
+    kind: str
+    source: str
+    start: str = "root"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    examples: tuple[Example, ...] = ()
+    title: str = ""
+    created: str = ""
+    dead_end_note: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    tokenizer: Mapping[str, Any] | None = None
+    tokenizer_report: Mapping[str, Any] | None = None
+
+    def grammar(self) -> Grammar:
+        """Read the source. Raises what the front end raises, ``WorkbenchError`` for options it has not."""
+        return made(self.kind, self.source, self.start, self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """The files of a bundle, and what stands against writing it."""
+
+    files: dict[str, bytes]
+    manifest: dict[str, Any]
+    problems: tuple[str, ...]
+
+
+def made(kind: str, source: str, start: str, options: Mapping[str, Any]) -> Grammar:
+    """The grammar of a source text."""
+    try:
+        if kind == "json_schema":
+            from workbench.frontends.json_schema import json_schema
+
+            given: dict[str, Any] = {
+                key: tuple(value) if isinstance(value, list) else value
+                for key, value in options.items()
+            }
+            return json_schema(source, **given)
+        if kind == "gbnf":
+            from workbench.frontends.gbnf import gbnf
+
+            return gbnf(source, start, **options)
+        if kind == "regex":
+            from workbench.frontends.regex import regex
+
+            pattern = json.loads(source)
+            data = bytes.fromhex(pattern["hex"]) if "hex" in pattern else pattern["pattern"]
+            return regex(data, **options)
+    except (TypeError, ValueError, KeyError) as error:
+        raise WorkbenchError(f"the source cannot be read with its options: {error}") from error
+    raise WorkbenchError(f"there is no front end for grammars of kind {kind!r}")
+
+
+def source_text(grammar: Grammar) -> str | None:
+    """The source of a grammar as text; None when it has none that can be read again."""
+    source = grammar.source
+    if grammar.kind == "gbnf" and isinstance(source, str):
+        return source
+    if grammar.kind == "regex" and isinstance(source, str | bytes):
+        pattern = {"hex": source.hex()} if isinstance(source, bytes) else {"pattern": source}
+        return canonical(pattern).decode()
+    if grammar.kind == "json_schema" and isinstance(source, dict | bool):
+        return _schema_text(source)
+    return None
+
+
+def _schema_text(schema: Any) -> str | None:
+    """A schema as JSON; exact decimals keep their digits."""
+    numbers: list[str] = []
+    mark = f"decimal {sha256(repr(schema).encode()).hexdigest()}"
+
+    def tagged(value: Any) -> str:
+        if not isinstance(value, Decimal):
+            raise TypeError(f"{value!r:.60} is no JSON value")
+        numbers.append(str(value))
+        return f"{mark} {len(numbers) - 1}"
+
+    try:
+        text = json.dumps(schema, ensure_ascii=False, indent=2, default=tagged)
+    except (RecursionError, TypeError, ValueError):
+        return None
+    for i, number in enumerate(numbers):
+        text = text.replace(f'"{mark} {i}"', number, 1)
+    return text
+
+
+def canonical(value: Any) -> bytes:
+    """JSON with sorted keys and no spaces: equal values give equal bytes."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _readable(value: Any) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    return text.encode("utf-8", "surrogatepass")
+
+
+def examples_of(tests: Mapping[str, Sequence[Any]]) -> tuple[Example, ...]:
+    """Examples from lists by what is expected. Raises ``ValueError`` for another key."""
+    unknown = [key for key in tests if key not in EXPECTED]
+    if unknown:
+        raise ValueError(f"tests are lists under {', '.join(EXPECTED)}, not {unknown[0]!r}")
+    return tuple(
+        Example(as_bytes(example), expected)
+        for expected in EXPECTED
+        for example in tests.get(expected, ())
+    )
+
+
+def versions() -> dict[str, str]:
+    """The versions that a bundle is made with."""
+    found = {"python": platform.python_version()}
+    for name in ("grammar-workbench", "lark", "numba", "numpy"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # run from a folder that was not installed
+            found[name] = "unknown"
+    return found
+
+
+# Making
+
+
+def build(recipe: Recipe) -> Built:
+    """Make all files of a bundle, deciding every example again.
+
+    Raises what reading and compiling the source raise.
+    """
+    grammar = recipe.grammar()
+    problems: list[str] = []
+    judge = Judge(grammar)
+    verdicts = [judge.verdict(example.data) for example in recipe.examples]
+    problems += [
+        _failure(judge, example, verdict)
+        for example, verdict in zip(recipe.examples, verdicts, strict=True)
+        if not example.fits(verdict)
+    ]
+    if not recipe.examples:
+        problems.append("there are no examples: a tested grammar has at least one")
+    gbnf, gbnf_problems, gbnf_entry = _gbnf(recipe, grammar, verdicts)
+    problems += gbnf_problems
+    report = dead_ends(grammar, examples=[e.data for e in recipe.examples])
+    problems += _dead_end_problems(report, recipe)
+    covered = coverage(grammar, [e.data for e in recipe.examples if e.expected == "accept"])
+    files = {
+        SOURCE_FILES[recipe.kind]: recipe.source.encode("utf-8", "surrogatepass"),
+        "examples.json": _readable(_examples(recipe.examples, verdicts)),
+        "outcomes.json": _readable(
+            [
+                {"pointer": o.pointer, "keyword": o.keyword, "status": o.status, "detail": o.detail}
+                for o in grammar.outcomes
+            ]
+        ),
+        "dead_ends.json": _readable(report.to_json()),
+        "coverage.json": _readable(covered.to_json()),
+        "test_grammar.py": TEST_FILE.encode(),
+    }
+    if gbnf is not None:
+        files[GBNF_FILE] = gbnf.text.encode("utf-8")
+    if recipe.tokenizer_report is not None:
+        files["dead_ends_tokenizer.json"] = _readable(recipe.tokenizer_report)
+    files["report.html"] = page(
+        recipe, grammar, verdicts, report, covered, gbnf, gbnf_entry
+    ).encode()
+    manifest = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "title": recipe.title,
+        "created": recipe.created,
+        "grammar": {
+            "kind": recipe.kind,
+            "start": recipe.start,
+            "options": dict(recipe.options),
+            "source": SOURCE_FILES[recipe.kind],
+            "source_sha256": sha256(files[SOURCE_FILES[recipe.kind]]).hexdigest(),
+            "rules": len(grammar.rules),
+        },
+        "gbnf": gbnf_entry,
+        "examples": {kind: sum(e.expected == kind for e in recipe.examples) for kind in EXPECTED},
+        "dead_ends": {
+            "errors": len(report.errors),
+            "warnings": len(report) - len(report.errors),
+            "note": recipe.dead_end_note,
+        },
+        "tokenizer": None if recipe.tokenizer is None else dict(recipe.tokenizer),
+        "versions": dict(recipe.versions),
+        "files": {
+            name: {"sha256": sha256(data).hexdigest(), "bytes": len(data)}
+            for name, data in sorted(files.items())
+        },
+    }
+    manifest["manifest_sha256"] = sha256(canonical(manifest)).hexdigest()
+    files["manifest.json"] = _readable(manifest)
+    return Built(files, manifest, tuple(problems))
+
+
+def _examples(examples: Sequence[Example], verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
+    out = []
+    for example, verdict in zip(examples, verdicts, strict=True):
+        try:
+            text: dict[str, Any] = {"text": example.data.decode("utf-8")}
+        except UnicodeDecodeError:
+            text = {"hex": example.data.hex()}
+        out.append(
+            {
+                **text,
+                "expected": example.expected,
+                "verdict": verdict.word,
+                "reached": verdict.reached,
+            }
+        )
+    return out
+
+
+def _failure(judge: Judge, example: Example, verdict: Verdict) -> str:
+    """Why an example is not what it is to be, in one line."""
+    what = f"{example.expected} example {quoted(example.data)}"
+    if example.expected == "reject":
+        return f"{what} is accepted"
+    if judge.compiled is None:
+        return f"{what} is refused: the grammar has no text at all"
+    matcher = judge.compiled.matcher()
+    matcher.accept_tokens(example.data[: verdict.reached])
+    if verdict.reached == len(example.data):
+        return f"{what} is not complete: {explain(matcher, 256).sentence}"
+    sentence = explain(matcher, example.data[verdict.reached]).sentence.replace(
+        "byte 1", f"byte {verdict.reached + 1}", 1
+    )
+    return f"{what} is refused: {sentence}"
+
+
+def _gbnf(
+    recipe: Recipe, grammar: Grammar, verdicts: Sequence[Verdict]
+) -> tuple[GbnfText | None, list[str], dict[str, Any]]:
+    """The grammar as GBNF, what stands against it, and its entry in the manifest."""
+    from workbench.frontends.gbnf import gbnf as read
+
+    try:
+        text = to_gbnf(grammar)
+        judge = Judge(read(text.text))
+    except WorkbenchError as error:
+        return None, [], {"written": False, "reason": str(error).splitlines()[0]}
+    problems = []
+    agree = 0
+    for example, verdict in zip(recipe.examples, verdicts, strict=True):
+        again = judge.verdict(example.data)
+        agree += again == verdict
+        # a looser text may accept what the grammar does not, and never refuse what it does
+        if again != verdict and not (text.looser and again.reached >= verdict.reached):
+            problems.append(
+                f"as GBNF, {quoted(example.data)} is {again.word}, by the grammar {verdict.word}"
+            )
+    entry = {
+        "written": True,
+        "file": GBNF_FILE,
+        "agree": agree,
+        "examples": len(recipe.examples),
+        "looser": list(text.looser),
+        "extensions": list(text.extensions),
+    }
+    return text, problems, entry
+
+
+def _dead_end_problems(report: DeadEndReport, recipe: Recipe) -> list[str]:
+    if recipe.dead_end_note:
+        return []
+    hint = "mend it, or say why it does not matter: dead_end_note=…"
+    found = [f"dead end: {f.message} ({f.place}); {hint}" for f in report.errors]
+    for finding in (recipe.tokenizer_report or {}).get("findings", ()):
+        if not finding.get("warning"):
+            place = finding.get("place") or "the grammar"
+            found.append(f"dead end with the tokenizer: {finding['message']} ({place}); {hint}")
+    return found
