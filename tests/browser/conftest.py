@@ -80,7 +80,7 @@ def watch(browser: Any, width: int, height: int, **options: Any) -> Watched:
 
     page.on("request", on_request)
     page.on("console", on_console)
-    page.on("pageerror", lambda error: watched.errors.append(str(error)))
+    page.on("pageerror", lambda error: watched.errors.append(error.stack or str(error)))
     return watched
 
 

@@ -46,8 +46,8 @@ def test_steps_through_the_run(browser: Any, address: str) -> None:
     for _ in range(4):
         page.locator("[data-action=forward]").click()
     assert place(page) == "step 4/10"
-    assert "allowed 6 of 16" in page.locator(".wb-headline").inner_text()
-    assert "93.7%" in page.locator(".wb-headline").inner_text()
+    assert "allowed 6 of 16" in page.locator(".wb-panel > .wb-headline").inner_text()
+    assert "93.7%" in page.locator(".wb-panel > .wb-headline").inner_text()
     current = page.locator(".wb-chip.wb-current")
     assert current.locator(".wb-token").inner_text() == "A"
     assert "wb-chosen" in (current.get_attribute("class") or "")
@@ -62,7 +62,7 @@ def test_steps_through_the_run(browser: Any, address: str) -> None:
     # Nothing of the picture is left marked at the old place.
     assert page.locator("#s8 text").first.text_content() == "8"
     page.locator(".wb-panel").press("End")
-    assert "the model ended the text" in page.locator(".wb-headline").inner_text()
+    assert "the model ended the text" in page.locator(".wb-panel > .wb-headline").inner_text()
     watched.assert_clean()
 
 
@@ -160,7 +160,7 @@ def test_every_control_has_a_name_and_room(browser: Any, address: str) -> None:
         assert page.get_by_role(role, name=name).count() == 1
     assert re.match(
         r"Automaton of 10 states, live in 1 state: 0",
-        page.locator(".wb-canvas").get_attribute("aria-label"),
+        page.locator(".wb-canvas:visible").get_attribute("aria-label"),
     )
     watched.assert_clean()
 

@@ -204,7 +204,14 @@ def test_shows_a_static_view_and_a_live_one(page: Page, monkeypatch: pytest.Monk
     assert "application/vnd.jupyter.widget-view+json" in live
     assert raw["raw"] is True
     page.send(type="step", node=0)
+    assert updates == []  # a little later, when several commands may have come
+    for _ in range(500):
+        if updates:
+            break
+        time.sleep(0.01)
     assert "1 step. Static view." in updates[-1]
+    page.stepper.step()
+    assert "2 steps. Static view." in updates[-1]  # at once where a cell asked for it
     shown.clear()
     monkeypatch.setenv("WORKBENCH_STATIC", "1")
     page.stepper._ipython_display_()

@@ -3,7 +3,7 @@ import type { Context } from "./actions";
 import { Canvas, smallButton } from "./canvas";
 import { StackCards } from "./cards";
 import { scrollInto } from "./chips";
-import { fill, h } from "./dom";
+import { h, refill } from "./dom";
 import { dotOf, foldedNodes, nodeOf, rulesOf } from "./dot";
 import { plural } from "./format";
 import { captionOf, describe, returnsOf, transitionsFrom } from "./graph";
@@ -94,9 +94,7 @@ export class AutomatonView implements Panel {
     if (!graph) {
       this.canvas.clear("This record holds no automaton.");
       this.canvas.element.setAttribute("aria-label", "No automaton was recorded");
-      fill(this.rules);
-      fill(this.crumbs);
-      fill(this.list);
+      for (const part of [this.rules, this.crumbs, this.list]) refill(part, null, () => []);
       return;
     }
     const live = store.live ?? [];
@@ -127,9 +125,8 @@ export class AutomatonView implements Panel {
     const { store } = this.context;
     const frames = [...(store.here.stacks[0] ?? [])].reverse();
     const shown = frames.length > 8 ? [...frames.slice(0, 2), null, ...frames.slice(-5)] : frames;
-    fill(
-      this.crumbs,
-      ...shown.flatMap((frame, i) => {
+    refill(this.crumbs, shown, () =>
+      shown.flatMap((frame, i) => {
         const last = i === shown.length - 1;
         const sign = i > 0 ? h("span", { class: "wb-note", "aria-hidden": "true" }, "›") : "";
         if (!frame) return [sign, h("span", { class: "wb-note" }, `… ${frames.length - 7} frames`)];
@@ -145,8 +142,8 @@ export class AutomatonView implements Panel {
     const rules = [...rulesOf(graph, store.doc.rules)].filter(([rule, states]) => rule && states.length > 1);
     this.rules.hidden = this.fold.hidden = rules.length === 0;
     this.fold.textContent = folded.size === rules.length && rules.length ? "unfold all" : "fold all";
-    fill(
-      this.rules,
+    const key = [rules.map(([rule, states]) => [rule, states.length]), [...folded]];
+    refill(this.rules, key, () => [
       h("span", { class: "wb-note" }, "rules:"),
       ...rules.slice(0, 40).map(([rule, states]) => {
         const closed = folded.has(rule);
@@ -154,7 +151,7 @@ export class AutomatonView implements Panel {
         return h("button", { type: "button", class: "wb-small", "aria-expanded": String(!closed), "aria-label": name, title: name, "data-rule": rule, onclick: () => this.toggle(rule, closed) }, `${closed ? "▸" : "▾"} ${rule}`);
       }),
       rules.length > 40 && h("span", { class: "wb-note" }, `and ${rules.length - 40} more`),
-    );
+    ]);
   }
 
   /** The states whose ways out are listed: the chosen one, else the live ones. */
@@ -176,8 +173,7 @@ export class AutomatonView implements Panel {
     this.listTitle.textContent = `transitions from ${from} (${ways.length})`;
     const name = (state: number | string) => (typeof state === "number" && store.doc.rules[state] ? `${state} ${store.doc.rules[state]}` : String(state));
     const prefix = `wb-way-${graph.states}-${store.cursor}`;
-    fill(
-      this.list,
+    refill(this.list, [prefix, ways, this.way], () => [
       ...ways.slice(0, 300).map(([source, on, target], i) =>
         h(
           "div",
@@ -188,7 +184,7 @@ export class AutomatonView implements Panel {
         ),
       ),
       !ways.length && h("p", { class: "wb-empty" }, "no way out of here is in this picture"),
-    );
+    ]);
     if (ways.length) this.list.setAttribute("aria-activedescendant", `${prefix}-${this.way}`);
     else this.list.removeAttribute("aria-activedescendant");
     const row = this.list.querySelector<HTMLElement>(".wb-selected");

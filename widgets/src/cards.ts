@@ -1,5 +1,5 @@
 // Live configurations as cards: each can be hidden, and those of a step can be frozen to compare with later ones.
-import { fill, h } from "./dom";
+import { h, refill } from "./dom";
 import { plural } from "./format";
 import { card, sharedBelow } from "./stack";
 import type { Store } from "./store";
@@ -46,6 +46,13 @@ export class StackCards {
     const parent = this.store.doc.positions[this.store.here.parent];
     this.shower.hidden = ![...this.hidden].some((i) => i < stacks.length);
     this.title.textContent = stacks.length === 1 ? `stack, depth ${stacks[0]!.length}` : plural(stacks.length, "live stack");
+    const key = [stacks.slice(0, SHOWN), parent?.stacks ?? null, [...this.hidden], this.frozen];
+    refill(this.body, key, () => this.draw());
+  }
+
+  private draw(): (HTMLElement | false)[] {
+    const { stacks } = this.store.here;
+    const parent = this.store.doc.positions[this.store.here.parent];
     const cards = stacks.slice(0, SHOWN).flatMap((frames, i) => {
       if (this.hidden.has(i)) return [];
       const old = parent?.stacks[i] ?? [];
@@ -68,7 +75,7 @@ export class StackCards {
         card(frozen.frames, frozen.frames.length),
       );
     });
-    fill(this.body, ...cards, stacks.length > SHOWN && h("p", { class: "wb-note" }, `and ${plural(stacks.length - SHOWN, "more stack")}`), !stacks.length && h("p", { class: "wb-empty" }, "no live stack"), ...kept);
+    return [...cards, stacks.length > SHOWN && h("p", { class: "wb-note" }, `and ${plural(stacks.length - SHOWN, "more stack")}`), !stacks.length && h("p", { class: "wb-empty" }, "no live stack"), ...kept];
   }
 }
 

@@ -1,6 +1,6 @@
 // Where a text gets stuck: each finding with its cause, the last way out, and an edit that mends it.
 import type { Context } from "./actions";
-import { fill, h } from "./dom";
+import { fill, h, refill } from "./dom";
 import { duration, plural } from "./format";
 import type { Panel } from "./panel";
 import { setState } from "./toolbar";
@@ -73,7 +73,7 @@ export class DeadEnds implements Panel {
     else fill(this.head, h("span", {}, errors ? `⊘ ${plural(errors, "dead end")}` : "● no dead end found"), h("span", {}, warnings ? `⚠ ${plural(warnings, "warning")}` : "no warnings"), h("span", {}, `searched in ${duration(report.ms)}`));
     this.note.textContent = report ? `checked: ${report.note}` : "";
     this.at = Math.min(this.at, Math.max(0, this.findings.length - 1));
-    fill(this.list, ...this.findings.map((finding, i) => this.draw(finding, i)));
+    refill(this.list, [this.findings, this.at, [...this.open], [...this.ignored], store.connected, this.findings.map((finding) => this.stepOf(finding))], () => this.findings.map((finding, i) => this.draw(finding, i)));
     this.list.hidden = this.findings.length === 0;
     if (this.findings.length) this.list.setAttribute("aria-activedescendant", `wb-finding-${this.at}`);
   }

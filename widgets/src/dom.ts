@@ -42,3 +42,13 @@ export function fill(element: Element, ...children: Child[]): void {
       .map((child) => (child instanceof Node ? child : String(child))),
   );
 }
+
+const keys = new WeakMap<Element, string>();
+
+/** Replace an element's content unless it was made for the same key: a button that is drawn anew between press and release loses its click. */
+export function refill(element: Element, key: unknown, make: () => Child[]): void {
+  const text = JSON.stringify(key);
+  if (keys.get(element) === text) return;
+  keys.set(element, text);
+  fill(element, ...make());
+}

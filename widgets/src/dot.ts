@@ -67,7 +67,7 @@ export function dotOf(graph: Graph, rules: Record<string, string>, folded: Set<s
   for (const [rule, states] of rulesOf(graph, rules)) {
     const box = boxes.get(rule);
     if (box) {
-      lines.push(`${box} [id=${box} shape=box style=rounded margin="0.2,0.05" label=${quote(`▭ ${rule} (${states.length})`)}]`);
+      lines.push(`${box} [id=${box} shape=box style=rounded margin="0.35,0.05" label=${quote(`▭ ${rule} (${states.length})`)}]`);
       continue;
     }
     if (rule) lines.push(`subgraph cluster_${states[0]} { label=${quote(rule.slice(0, 40))} color=gray70 style=rounded`);

@@ -1,7 +1,7 @@
 // The grammar as text with live errors, and examples that it should match, should not, or should begin with.
 import type { Context } from "./actions";
 import { CodeField } from "./code";
-import { fill, h } from "./dom";
+import { fill, h, refill } from "./dom";
 import { plural } from "./format";
 import type { Panel } from "./panel";
 import { setState } from "./toolbar";
@@ -162,7 +162,8 @@ export class Editor implements Panel {
     else if (checked.ok) this.state.textContent = `● compiled in ${checked.ms} ms${checked.states === null ? "" : `: ${plural(checked.states, "state")}`}`;
     else this.state.textContent = `✕ ${plural(checked.mistakes.length, "error")}`;
     this.state.className = `wb-check-state ${checked && !stale ? (checked.ok ? "wb-good" : "wb-bad") : "wb-note"}`;
-    fill(this.mistakes, ...mistakes.filter(() => !this.quiet || !document.activeElement || !this.code.element.contains(document.activeElement)).map((mistake) => this.mistake(mistake)));
+    const told = this.quiet && this.code.element.contains(document.activeElement) ? [] : mistakes;
+    refill(this.mistakes, told, () => told.map((mistake) => this.mistake(mistake)));
     fill(this.warnings, ...(checked && !stale ? checked.warnings : []).map((text) => h("div", {}, `⚠ ${text}`)));
     const current = checked && !stale && checked.ok;
     setState(this.apply, offline ? "needs a running kernel" : current ? null : "the text is no grammar yet", "Use this grammar: begin a new run with it");

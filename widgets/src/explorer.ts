@@ -2,7 +2,7 @@
 import { take, type Context } from "./actions";
 import { tokenText } from "./chips";
 import { fromView } from "./decode";
-import { fill, h } from "./dom";
+import { fill, h, refill } from "./dom";
 import { count, percent, plural } from "./format";
 import type { Panel } from "./panel";
 import { RecordedSearch } from "./search";
@@ -45,6 +45,7 @@ export class Explorer implements Panel {
   private vocabulary: Promise<Vocabulary> | null = null;
   private known: Vocabulary | null = null;
   private sets = new Map<number, TokenSet>();
+  private listed: TokenSet | null = null;
   private open = new Set<string>();
   private filter: Filter = "allowed";
   private drawn = "";
@@ -55,7 +56,7 @@ export class Explorer implements Panel {
     private context: Context,
     private show: (tab: string) => void,
   ) {
-    this.list = new VirtualList<Row>("Tokens", (row, i) => this.draw(row, i), (row) => this.chose(row));
+    this.list = new VirtualList<Row>("Tokens", (row, i) => this.draw(row, i), (row) => this.chose(row), () => `${this.context.store.cursor} ${this.context.store.selected}`);
     this.list.element.classList.add("wb-explorer-list");
     this.list.element.addEventListener("keydown", (event) => this.pressed(event));
     this.filters = FILTERS.map((name) => h("button", { type: "button", class: "wb-small", "aria-pressed": "false", onclick: () => this.setFilter(name) }, name));
@@ -129,7 +130,9 @@ export class Explorer implements Panel {
   private fillList(): void {
     const { store } = this.context;
     const here = store.here;
-    const set = this.sets.get(here.id)!;
+    const set = this.sets.get(here.id);
+    if (!set) return;
+    this.listed = set;
     const total = this.groups.reduce((sum, group) => sum + group.ids.length, 0);
     const rows: Row[] = [];
     for (const group of this.groups) {
@@ -201,7 +204,8 @@ export class Explorer implements Panel {
 
   private draw(row: Row, index: number): HTMLElement {
     const { store } = this.context;
-    const set = this.sets.get(store.here.id)!;
+    // Of the position that the rows were made for; the cursor may have moved on.
+    const set = this.listed!;
     const vocabulary = this.known!;
     if ("group" in row) {
       const { group, open } = row;
@@ -289,18 +293,18 @@ export class Explorer implements Panel {
     const states = id === null ? undefined : store.here.whys[id]?.cells?.findLast((cell) => cell[1].length)?.[1];
     setState(this.graphButton, states ? null : "choose a token whose states are known", "Show the state in the automaton");
     if (id === null || !store.here.open) {
-      fill(this.why, h("p", { class: "wb-empty" }, "Choose a token: here it says why it is allowed or rejected, byte by byte."));
+      refill(this.why, null, () => [h("p", { class: "wb-empty" }, "Choose a token: here it says why it is allowed or rejected, byte by byte.")]);
       return;
     }
-    const title = h("p", { class: "wb-why-title" }, tokenText(store.token(id)), h("span", { class: "wb-id" }, `id ${id}`), h("span", { class: allowed ? "wb-good" : "wb-bad" }, allowed ? "● allowed" : "✕ rejected"));
+    const title = () => h("p", { class: "wb-why-title" }, tokenText(store.token(id)), h("span", { class: "wb-id" }, `id ${id}`), h("span", { class: allowed ? "wb-good" : "wb-bad" }, allowed ? "● allowed" : "✕ rejected"));
     const why = store.here.whys[id];
     const choose = (near: number) => {
       store.selected = near;
       this.ask(near);
       store.notify();
     };
-    if (why) fill(this.why, title, ...whyParts(store, id, why, allowed, choose));
-    else fill(this.why, title, h("p", { class: "wb-note" }, store.connected === false ? "The reason was not recorded; it needs a kernel." : "Asking the kernel for the reason …"));
+    const waiting = store.connected === false ? "The reason was not recorded; it needs a kernel." : "Asking the kernel for the reason …";
+    refill(this.why, [store.cursor, id, why, allowed, waiting], () => [title(), ...(why ? whyParts(store, id, why, allowed, choose) : [h("p", { class: "wb-note" }, waiting)])]);
   }
 
   private takeChosen(): void {

@@ -1,9 +1,9 @@
 // Where the time goes: tracks on one clock, heaviest first, a histogram; statistics of a range.
 import type { Context } from "./actions";
-import { fill, h, svg } from "./dom";
+import { fill, h, refill, svg } from "./dom";
 import { count, duration, percent, plural } from "./format";
 import type { Panel } from "./panel";
-import { heaviest, logBins, summarise, WARM_UP, type Summary, type Timed } from "./stats";
+import { heaviest, logBins, summarise, WARM_UP, type Heavy, type Summary, type Timed } from "./stats";
 import { drawMap, drawTracks, legend, type Window } from "./tracks";
 
 type View = "time" | "heavy" | "hist";
@@ -83,7 +83,7 @@ export class Profiler implements Panel {
     if (!steps.length) {
       fill(this.head, "no step was timed yet: let the model take some");
       fill(this.map);
-      fill(this.body);
+      refill(this.body, null, () => []);
       fill(this.range);
       return;
     }
@@ -114,14 +114,14 @@ export class Profiler implements Panel {
 
   private drawTime(steps: Timed[], window: Window): void {
     const here = steps.findIndex((step) => step.id === this.context.store.cursor);
-    fill(this.body, drawTracks(steps, window, this.width, this.selection, here, this.marks), h("div", { class: "wb-tools" }, legend()));
+    refill(this.body, ["time", steps.length, steps[0]?.id, window, this.width, this.selection, here, [...this.marks]], () => [drawTracks(steps, window, this.width, this.selection, here, this.marks), h("div", { class: "wb-tools" }, legend())]);
   }
 
   private drawHeavy(steps: Timed[]): void {
     const by = this.by.value as "rule" | "state";
     const groups = heaviest(steps, by);
     const expert = this.expert.checked;
-    const columns: [string, string, (g: (typeof groups)[number]) => string][] = [
+    const columns: [string, string, (g: Heavy) => string][] = [
       [by, by === "rule" ? "the author's rule on top of the stack" : "the live states of the automaton", (g) => g.name],
       ["steps", "steps with this on top; warm-up steps are not counted", (g) => count(g.steps)],
       ["mask", "time to compute the mask and send it to the device, summed (CPU clock)", (g) => duration(g.mask)],
@@ -135,15 +135,18 @@ export class Profiler implements Panel {
         ["forward", "time of the model's forward passes, summed", (g) => duration(g.forward)],
         ["depth", "of the deepest stack", (g) => count(g.depth)],
       );
+    refill(this.body, ["heavy", by, expert, groups], () => this.heavyParts(steps, groups, columns, by));
+  }
+
+  private heavyParts(steps: Timed[], groups: Heavy[], columns: [string, string, (g: Heavy) => string][], by: "rule" | "state"): HTMLElement[] {
     const rows = groups.slice(0, 200).map((group) => {
       const cells = columns.map(([name, , text], i) => (i === 0 ? h("th", { scope: "row" }, h("button", { type: "button", class: "wb-link", title: "Go to its slowest step", onclick: () => this.goSlowest(steps, group.name, by) }, text(group))) : h("td", { class: name === "share" ? "wb-share" : "", style: name === "share" ? `--wb-share:${(100 * group.share).toFixed(1)}%` : "" }, text(group))));
       return h("tr", {}, ...cells);
     });
-    fill(
-      this.body,
+    return [
       h("div", { class: "wb-tools" }, h("label", {}, "group by ", this.by), h("label", { class: "wb-check" }, this.expert, " more columns")),
       h("div", { class: "wb-scroll" }, h("table", { class: "wb-table wb-heavy" }, h("caption", {}, `${plural(steps.length, "step")}, heaviest first`), h("thead", {}, h("tr", {}, ...columns.map(([name, title]) => h("th", { scope: "col", title }, name)))), h("tbody", {}, ...rows))),
-    );
+    ];
   }
 
   private goSlowest(steps: Timed[], name: string, by: "rule" | "state"): void {
@@ -182,7 +185,7 @@ export class Profiler implements Panel {
     const ticks = high - low > 2.5 ? [1] : [1, 2, 5];
     const marks = Array.from({ length: Math.ceil(high) - Math.floor(low) + 1 }, (_, i) => Math.floor(low) + i).flatMap((power) => ticks.map((tick) => tick * 10 ** power));
     for (const mark of marks) if (Math.log10(mark) >= low && Math.log10(mark) <= high) picture.append(svg("text", { x: x(mark), y: height - 6, class: "wb-ink-text", "text-anchor": "middle" }, duration(mark)));
-    fill(this.body, picture, h("p", { class: "wb-note" }, `mask time per step, logarithmic; ${plural(values.length, "step")}, the first ${WARM_UP} (warm-up) left out`));
+    refill(this.body, ["hist", this.width, steps.length, steps[0]?.id], () => [picture, h("p", { class: "wb-note" }, `mask time per step, logarithmic; ${plural(values.length, "step")}, the first ${WARM_UP} (warm-up) left out`)]);
   }
 
   private drawRange(steps: Timed[]): void {

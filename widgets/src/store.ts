@@ -163,7 +163,7 @@ export class Store {
   begin(cursor: number): void {
     this.cursor = this.doc.positions[cursor] ? cursor : 0;
     this.leaf = this.lastLeaf(this.cursor);
-    this.selected = this.opened = this.state = this.watched = null;
+    this.selected = this.opened = this.state = null;
     this.byte = 0;
   }
 

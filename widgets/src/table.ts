@@ -1,7 +1,7 @@
 // Candidates before and after the mask: searchable, each allowed token one click from being taken.
 import { take, why, type Context } from "./actions";
 import { scrollInto, tokenText } from "./chips";
-import { fill, h } from "./dom";
+import { h, refill } from "./dom";
 import { label, percent, pieces, plural } from "./format";
 import { ordered } from "./store";
 import type { Found, Position, Row, Why } from "./types";
@@ -83,7 +83,7 @@ export class Table {
       else {
         this.ask(key, here, query, allowedOnly);
         this.rows = [];
-        fill(this.list);
+        refill(this.list, null, () => []);
         this.note.textContent = "Searching …";
         return;
       }
@@ -93,7 +93,8 @@ export class Table {
     }
     this.rows = found.rows.slice(0, SHOWN);
     const top = this.list.scrollTop;
-    fill(this.list, ...this.rows.flatMap((row) => this.row(row, here)));
+    const key = [here.id, this.rows, here.whys, store.selected, store.opened, store.next?.id, here.next, store.connected, store.doc.positions.length];
+    refill(this.list, key, () => this.rows.flatMap((row) => this.row(row, here)));
     this.list.scrollTop = top;
     const active = this.list.querySelector<HTMLElement>(".wb-selected");
     if (active) this.list.setAttribute("aria-activedescendant", active.id);

@@ -1,6 +1,6 @@
 // The toolbar over all screens: one tab stop, arrows move inside it.
 import { ACTIONS, perform, showKey, type Action, type Context } from "./actions";
-import { fill, h } from "./dom";
+import { h, refill } from "./dom";
 import type { Target } from "./targets";
 import type { Until } from "./types";
 
@@ -77,14 +77,13 @@ export class Toolbar {
     this.massLabel.hidden = this.until.value !== "mass";
     const branches = store.branches();
     this.branch.hidden = branches.length < 2;
-    fill(this.picker, ...branches.map((branch) => h("option", { value: branch.leaf, selected: branch.leaf === store.leaf }, branch.name)));
+    refill(this.picker, [branches, store.leaf], () => branches.map((branch) => h("option", { value: branch.leaf, selected: branch.leaf === store.leaf }, branch.name)));
     for (const action of ACTIONS) {
       const element = this.buttons.get(action.id);
       if (element) this.refresh(element, action);
     }
-    fill(
-      this.breaks,
-      ...[...store.breaks].map((rule) =>
+    refill(this.breaks, [...store.breaks], () =>
+      [...store.breaks].map((rule) =>
         h("button", { type: "button", class: "wb-break", title: `Clear the breakpoint at ${rule}`, "aria-label": `Clear the breakpoint at ${rule}`, onclick: () => this.clear(rule) }, `⏺ ${rule} ✕`),
       ),
     );

@@ -1,5 +1,5 @@
 // A list of any length of which only the rows in view exist; all rows are equally high.
-import { fill, h } from "./dom";
+import { h, refill } from "./dom";
 
 const HEIGHT = 24;
 const SPARE = 6;
@@ -8,6 +8,7 @@ let serial = 0;
 export class VirtualList<Row> {
   rows: Row[] = [];
   index = -1;
+  private version = 0;
   private sheet = h("div", { class: "wb-virtual-sheet" });
   readonly element: HTMLElement;
   private prefix = `wb-list-${++serial}-${Math.random().toString(36).slice(2, 7)}`;
@@ -16,6 +17,8 @@ export class VirtualList<Row> {
     name: string,
     private draw: (row: Row, index: number) => HTMLElement,
     private chosen: (row: Row) => void,
+    /** What else the look of a row depends on. */
+    private look: () => string = () => "",
   ) {
     this.element = h("div", { class: "wb-virtual", role: "listbox", tabindex: "0", "aria-label": name }, this.sheet);
     this.element.addEventListener("scroll", () => this.refresh());
@@ -35,6 +38,7 @@ export class VirtualList<Row> {
 
   set(rows: Row[]): void {
     this.rows = rows;
+    this.version++;
     if (this.index >= rows.length) this.index = rows.length - 1;
     this.sheet.style.height = `${rows.length * HEIGHT}px`;
     this.refresh();
@@ -63,6 +67,12 @@ export class VirtualList<Row> {
   refresh(): void {
     const first = Math.max(0, Math.floor(this.element.scrollTop / HEIGHT) - SPARE);
     const last = Math.min(this.rows.length, Math.ceil((this.element.scrollTop + this.element.clientHeight) / HEIGHT) + SPARE);
+    refill(this.sheet, [this.version, first, last, this.index, this.look()], () => this.drawn(first, last));
+    if (this.index >= first && this.index < last) this.element.setAttribute("aria-activedescendant", `${this.prefix}-${this.index}`);
+    else this.element.removeAttribute("aria-activedescendant");
+  }
+
+  private drawn(first: number, last: number): HTMLElement[] {
     const shown: HTMLElement[] = [];
     for (let i = first; i < last; i++) {
       const element = this.draw(this.rows[i]!, i);
@@ -76,8 +86,6 @@ export class VirtualList<Row> {
       element.classList.toggle("wb-selected", i === this.index);
       shown.push(element);
     }
-    fill(this.sheet, ...shown);
-    if (this.index >= first && this.index < last) this.element.setAttribute("aria-activedescendant", `${this.prefix}-${this.index}`);
-    else this.element.removeAttribute("aria-activedescendant");
+    return shown;
   }
 }

@@ -32,7 +32,7 @@ test("with nothing folded every state is a node in the box of its rule", () => {
 
 test("a folded rule is one box that calls lead to, and its own edges are gone", () => {
   const dot = dotOf(graph, rules, new Set(["string"]));
-  assert.match(dot, /r2 \[id=r2 shape=box style=rounded margin="0.2,0.05" label="▭ string \(2\)"\]/);
+  assert.match(dot, /r2 \[id=r2 shape=box style=rounded margin="0.35,0.05" label="▭ string \(2\)"\]/);
   assert.match(dot, /s1 -> r2 \[label=" reads " style=dashed\]/);
   assert.match(dot, /s0 -> s1 \[label=" a "\]/);
   assert.doesNotMatch(dot, /\bs[239]\b/);

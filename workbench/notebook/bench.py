@@ -62,13 +62,14 @@ class Workbench(Stepper):
         with self.conversation.lock:
             self.session = self.conversation.session = session
             session.changes()
-            self._settle()
+            self._save()
+        self._settle_soon()
         self._post({"type": "reset"}, ())
 
-    def _settle(self) -> None:
+    def _save(self) -> None:
         with self.conversation.lock:
             self.desk.keep_groups()
-        super()._settle()
+        super()._save()
 
     def _desk(self) -> talk.Desk:
         return self.desk

@@ -54,7 +54,7 @@ class Stepper(anywidget.AnyWidget):
         self.session = session
         self._static: Any = None
         self._settling: threading.Timer | None = None
-        self._settle_s = 0.0
+        self._saving_s = 0.0
         session.changes()
         super().__init__(
             payload=session.document.payload(),
@@ -155,27 +155,42 @@ class Stepper(anywidget.AnyWidget):
 
     def _settle(self) -> None:
         """Bring the saved state up to date: what a notebook keeps, and the static view."""
+        self._save()
+        self._show_static()
+
+    def _save(self) -> None:
         started = time.perf_counter()
         with self.conversation.lock:
             self.payload = self.document.payload()
             self.cursor = self.session.cursor
-            shown = self._static_html() if self._static is not None else ""
-        if self._static is not None:
-            from IPython.display import HTML
+        self._saving_s = time.perf_counter() - started
 
-            self._static.update(HTML(shown))
-        self._settle_s = time.perf_counter() - started
+    def _show_static(self) -> None:
+        if self._static is None:
+            return
+        from IPython.display import HTML
+
+        with self.conversation.lock:
+            shown = self._static_html()
+        self._static.update(HTML(shown))
 
     def _settle_soon(self) -> None:
-        """Settle now if that is quick, else a little after the last of several commands."""
+        """Settle a little after the last of several commands; save at once if that is quick.
+
+        JupyterLab stumbles over an output that changes while it is being drawn.
+        """
         if self._settling is not None:
             self._settling.cancel()
-        if self._settle_s < QUICK_S:
-            self._settle()
+        quick = self._saving_s < QUICK_S
+        if quick:
+            self._save()
+        else:
+            with self.conversation.lock:
+                self.cursor = self.session.cursor
+        if quick and self._static is None:
             return
-        with self.conversation.lock:
-            self.cursor = self.session.cursor
-        self._settling = threading.Timer(PUT_OFF_S, self._settle)
+        work = self._show_static if quick else self._settle
+        self._settling = threading.Timer(PUT_OFF_S, work)
         self._settling.daemon = True
         self._settling.start()
 
