@@ -1,4 +1,4 @@
-"""The command line: ``workbench demo | check | bench | warm``.
+"""The command line: ``workbench demo | check | why | dead-ends | coverage | profile | export | verify | …``.
 
 Commands import what they need when they run. A mistake of the user's ends in one message on standard
 error and exit code 2, Ctrl-C in exit code 130.
@@ -13,14 +13,13 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.diagnostics.bench_commands import add_bench
-from workbench.errors import GrammarSyntaxError, WorkbenchError
-
-if TYPE_CHECKING:
-    from workbench.grammar.ir import Grammar
-    from workbench.vocabulary import Vocabulary
+from workbench.diagnostics.commands import add_diagnostics
+from workbench.diagnostics.files import add_grammar_file, kind_of, read_grammar, read_vocabulary
+from workbench.errors import WorkbenchError
+from workbench.export.commands import add_export
 
 __all__ = ["DEMO_PROMPT", "DEMO_SCHEMA", "main"]
 
@@ -99,14 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     check = commands.add_parser(
         "check", help="compile a grammar file, or say what is wrong with it"
     )
-    check.add_argument(
-        "file", type=Path, help="a .gbnf grammar, a .json schema or a .regex pattern"
-    )
-    check.add_argument(
-        "--kind",
-        choices=sorted(set(_KINDS.values())),
-        help="what the file is (default: its suffix)",
-    )
+    add_grammar_file(check)
     check.add_argument(
         "--tokenizer",
         type=Path,
@@ -115,6 +107,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     check.set_defaults(run=_check)
 
+    add_diagnostics(commands)
+    add_export(commands)
     add_bench(commands)
 
     warm = commands.add_parser("warm", help="compile the kernels now, for later runs")
@@ -130,22 +124,15 @@ def _positive(text: str) -> int:
     return value
 
 
-_KINDS = {".gbnf": "gbnf", ".json": "json_schema", ".regex": "regex"}
-
-
 def _check(arguments: argparse.Namespace) -> int:
     """Compile a grammar file and describe the result."""
     from workbench.engine import compile as compile_grammar
 
     path: Path = arguments.file
-    kind = arguments.kind or _KINDS.get(path.suffix.lower())
-    if kind is None:
-        raise WorkbenchError(
-            f"{path}: the suffix does not say what it is; pass --kind gbnf, json_schema or regex"
-        )
+    kind = kind_of(path, arguments.kind)
     began = time.perf_counter()
-    grammar = _read_grammar(path, kind)
-    compiled = compile_grammar(grammar, _vocabulary(arguments.tokenizer))
+    grammar = read_grammar(path, kind)
+    compiled = compile_grammar(grammar, read_vocabulary(arguments.tokenizer))
     matcher = compiled.matcher()
     least = matcher.finish_distance()
     print(f"{path}: a {grammar.kind} grammar of {len(grammar.rules):,} rules")
@@ -166,39 +153,6 @@ def _check(arguments: argparse.Namespace) -> int:
     return 1 if report.places else 0
 
 
-def _read_grammar(path: Path, kind: str) -> Grammar:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise WorkbenchError(f"cannot read {path}: {error.strerror or error}") from error
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise GrammarSyntaxError(
-            f"{path} is not a text: byte {data[error.start]:#04x} at offset {error.start:,} is not UTF-8"
-        ) from error
-    if kind == "gbnf":
-        from workbench.frontends.gbnf import gbnf
-
-        return gbnf(text)
-    if kind == "regex":
-        from workbench.frontends.regex import regex
-
-        return regex(text.removesuffix("\n").removesuffix("\r"))
-    from workbench.frontends.json_schema import json_schema
-
-    return json_schema(text)
-
-
-def _vocabulary(tokenizer: Path | None) -> Vocabulary:
-    """Read a tokenizer; without one, every byte is a token."""
-    from workbench.vocabulary import Vocabulary
-
-    if tokenizer is not None:
-        return Vocabulary.load(tokenizer)
-    return Vocabulary.from_bytes([*(bytes([b]) for b in range(256)), b""], eos_ids=(256,))
-
-
 def _warm(arguments: argparse.Namespace) -> int:
     """Compile the kernels by running a small grammar once, and fetch the model when asked."""
     began = time.perf_counter()
@@ -206,7 +160,7 @@ def _warm(arguments: argparse.Namespace) -> int:
     from workbench.engine import compile as compile_grammar, empty_mask
     from workbench.frontends.json_schema import json_schema
 
-    vocabulary = _vocabulary(None)
+    vocabulary = read_vocabulary(None)
     matcher = compile_grammar(json_schema(DEMO_SCHEMA), vocabulary).matcher()
     mask = empty_mask(vocabulary)
     for byte in b'{"order_id":':

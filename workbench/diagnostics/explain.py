@@ -37,7 +37,7 @@ from workbench.errors import GrammarTooComplex, VocabularyError
 from workbench.vocabulary import Vocabulary
 from workbench.vocabulary.labels import label_bytes
 
-__all__ = ["explain", "frames_after"]
+__all__ = ["explain", "frames_after", "tokens_at"]
 
 #: Allowed tokens that are named beside a refused one.
 NEAREST = 6
@@ -349,6 +349,18 @@ def _ordered(vocabulary: Vocabulary) -> tuple[NDArray[np.int64], list[bytes]]:
 def _says(frame: WhyFrame) -> str:
     """What a schema says at a frame's place."""
     return f", of {frame.source}" if frame.pointer is not None and frame.source else ""
+
+
+def tokens_at(vocabulary: Vocabulary, text: bytes, start: int) -> list[int]:
+    """The tokens that a text goes on with from an offset, shortest first."""
+    order, texts = _ordered(vocabulary)
+    found = []
+    for end in range(start + 1, min(len(text), start + vocabulary.max_token_bytes) + 1):
+        piece = text[start:end]
+        at = bisect_left(texts, piece)
+        if at < len(texts) and texts[at] == piece:
+            found.append(int(order[at]))
+    return found
 
 
 def _after(prefix: bytes) -> bytes:

@@ -1,0 +1,126 @@
+"""Grammars, tokenizers and examples from files, for the command line.
+
+Next file to read: ``workbench/diagnostics/commands.py``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import GrammarSyntaxError, WorkbenchError
+
+if TYPE_CHECKING:
+    from workbench.grammar.ir import Grammar
+    from workbench.vocabulary import Vocabulary
+
+__all__ = [
+    "add_grammar_file",
+    "kind_of",
+    "read_examples",
+    "read_grammar",
+    "read_source",
+    "read_tests",
+    "read_vocabulary",
+]
+
+#: What a file is, by its suffix.
+KINDS = {".gbnf": "gbnf", ".json": "json_schema", ".regex": "regex"}
+
+
+def add_grammar_file(parser: argparse.ArgumentParser) -> None:
+    """Give a command its grammar: a file, and its kind where the suffix does not say it."""
+    parser.add_argument(
+        "file", type=Path, help="a .gbnf grammar, a .json schema or a .regex pattern"
+    )
+    parser.add_argument(
+        "--kind",
+        choices=sorted(set(KINDS.values())),
+        help="what the file is (default: its suffix)",
+    )
+
+
+def kind_of(path: Path, kind: str | None) -> str:
+    """What a grammar file is. Raises ``WorkbenchError`` when nothing says it."""
+    found = kind or KINDS.get(path.suffix.lower())
+    if found is None:
+        raise WorkbenchError(
+            f"{path}: the suffix does not say what it is; pass --kind gbnf, json_schema or regex"
+        )
+    return found
+
+
+def read_source(path: Path) -> str:
+    """The text of a file. Raises ``WorkbenchError`` for one that cannot be read or is no UTF-8."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise WorkbenchError(f"cannot read {path}: {error.strerror or error}") from error
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise GrammarSyntaxError(
+            f"{path} is not a text: byte {data[error.start]:#04x} at offset {error.start:,} is not UTF-8"
+        ) from error
+
+
+def read_grammar(path: Path, kind: str) -> Grammar:
+    """Read a grammar file. Raises what its front end raises."""
+    text = read_source(path)
+    if kind == "gbnf":
+        from workbench.frontends.gbnf import gbnf
+
+        return gbnf(text)
+    if kind == "regex":
+        from workbench.frontends.regex import regex
+
+        return regex(text.removesuffix("\n").removesuffix("\r"))
+    from workbench.frontends.json_schema import json_schema
+
+    return json_schema(text)
+
+
+def read_vocabulary(tokenizer: Path | None) -> Vocabulary:
+    """Read a tokenizer; without one, every byte is a token."""
+    from workbench.vocabulary import Vocabulary
+
+    if tokenizer is not None:
+        return Vocabulary.load(tokenizer)
+    return Vocabulary.from_bytes([*(bytes([b]) for b in range(256)), b""], eos_ids=(256,))
+
+
+def read_examples(path: Path) -> list[Any]:
+    """Examples: a JSON list of texts and values, an object of such lists, or one text a line.
+
+    Of an object the lists are joined, that of texts to be rejected left out.
+    """
+    value = _read(path)
+    if isinstance(value, dict):
+        return [example for key, listed in value.items() if key != "reject" for example in listed]
+    return list(value)
+
+
+def read_tests(path: Path) -> dict[str, list[Any]]:
+    """Lists of examples by what is expected of them."""
+    value = _read(path)
+    if not isinstance(value, dict):
+        raise WorkbenchError(
+            f'{path}: tests are an object of lists: {{"accept": […], "reject": […], "prefix": […]}}'
+        )
+    return value
+
+
+def _read(path: Path) -> Any:
+    text = read_source(path)
+    if path.suffix.lower() != ".json":
+        return text.splitlines()
+    try:
+        value = json.loads(text)
+    except (RecursionError, ValueError) as error:
+        raise WorkbenchError(f"{path} is no JSON: {error}") from None
+    lists = list(value.values()) if isinstance(value, dict) else [value]
+    if not all(isinstance(listed, list) for listed in lists):
+        raise WorkbenchError(f"{path}: examples are a list, or an object of lists")
+    return value
