@@ -414,7 +414,7 @@ class _Direct:
             self.waiting.append(entry)
             self.members_of[entry] = expr.members
         most = -1 if expr.most is None else min(expr.most, _MOST)
-        spec = ScopeSpec(expr.members, expr.required, min(expr.least, _MOST), most)
+        spec = ScopeSpec(expr.members, expr.required, min(expr.least, _MOST), most, expr.names)
         scope = self.scopes.setdefault(spec, len(self.scopes))
         self.calls.append((a, entry, -1, -2 - scope, b))
 

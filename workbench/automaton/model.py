@@ -79,12 +79,16 @@ class Language(NamedTuple):
 
 
 class ScopeSpec(NamedTuple):
-    """A scope: its numbered members, those that have to come, and how many in all (most -1: no bound)."""
+    """A scope: its numbered members, those that have to come, and how many in all (most -1: no bound).
+
+    ``names``: its fresh texts are not empty, and a quotation mark follows each.
+    """
 
     members: int
     required: int
     least: int
     most: int
+    names: bool = False
 
 
 @dataclass(slots=True, eq=False)

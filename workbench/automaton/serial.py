@@ -197,7 +197,7 @@ def _encode(artifact: Artifact, names: Mapping[Expand, str]) -> bytes:
         "watches": [[w.fresh, w.cell, w.language] for w in automaton.watches],
         "languages": [[list(one.counts), list(one.steps)] for one in automaton.languages],
         "guards": [[g.kind, f"{g.among:x}", g.others, g.members] for g in automaton.guards],
-        "scopes": [[s.members, f"{s.required:x}", s.least, s.most] for s in automaton.scopes],
+        "scopes": [[s.members, f"{s.required:x}", *s[2:]] for s in automaton.scopes],
         "missing": sorted(artifact.missing),
         "vocabulary": artifact.vocabulary,
         "budgets": {f.name: getattr(artifact.budgets, f.name) for f in fields(Budgets)},
@@ -389,8 +389,8 @@ def _automaton(
             for kind, among, others, members in header["guards"]
         ),
         scopes=tuple(
-            ScopeSpec(int(members), int(required, 16), int(least), int(most))
-            for members, required, least, most in header["scopes"]
+            ScopeSpec(int(members), int(required, 16), int(least), int(most), bool(names))
+            for members, required, least, most, names in header["scopes"]
         ),
         symbols=symbols,
         grow=_nothing_to_build if header["grows"] else None,

@@ -20,6 +20,8 @@ WATCH     node, phase, number so far, SEEN, TEXT   a text that is read: where it
 RECORD    count, SEEN, tracked, bits...   a scope's side state: members that came, texts that came
 SEEN      whether a text ends here, texts below, whether those are all, (byte, SEEN)...   texts that came
 TEXT      TEXT or 0, byte                 the bytes of a text so far
+WHOLE     HOLE                            a question, also about texts that came; or SET: note: its REVEAL
+MEMBER    FRAME                           a question: whether the text that the frame watches is one that came
 NODE      above (NODE or SHAPE), LABELS   mask tree; notes: HOLE asked about; row of the mask
 
 A sequence is ``(SHAPE, BASES)`` with concrete stacks. A *row* is a configuration over holes, with its
@@ -77,12 +79,15 @@ from workbench.engine.layout import (
     HAS_WATCH,
     HITS,
     HOLE,
+    IS_FRESH,
+    IS_KNOWN,
     JUMP,
     LABELS,
     LOOP_ENTRY,
     LOOP_MAX,
     LOOP_MIN,
     MAX_ASKED,
+    MEMBER,
     MISS,
     MOST_CHARACTERS,
     MOST_QUESTIONS,
@@ -101,6 +106,7 @@ from workbench.engine.layout import (
     REVEAL,
     ROOM,
     ROWS,
+    SCOPE_NAMES,
     SCOPE_SITE,
     SEEN,
     SET,
@@ -116,6 +122,7 @@ from workbench.engine.layout import (
     TRACK,
     UNKEPT,
     UNKNOWN,
+    UNSAID,
     USED,
     W_ASKED,
     W_BEGIN,
@@ -140,10 +147,12 @@ from workbench.engine.layout import (
     WATCH,
     WATCH_CELL,
     WATCHED,
+    WHOLE,
     WORK,
     WORK_LIMIT,
 )
 from workbench.engine.records import (
+    came,
     changed,
     cut_watched,
     excluded,
@@ -152,6 +161,7 @@ from workbench.engine.records import (
     new_record,
     record_zone,
     recorded,
+    scope_at,
     watched,
     watching,
     zone_of,
@@ -169,8 +179,8 @@ from workbench.engine.terms import (
 
 
 @jit
-def frame_label(auto, pool, table, count, work, frame):
-    """The zone under which a question sees a frame."""
+def frame_label(auto, pool, table, count, work, frame, full):
+    """The zone under which a question sees a frame; without the texts that came, unless ``full``."""
     target = int(pool[frame + 3])
     if target < SITE_BASE:
         return 0
@@ -179,10 +189,12 @@ def frame_label(auto, pool, table, count, work, frame):
     if loop >= 0:
         return int(zone_of(auto, target - SITE_BASE, value))
     if loop <= SCOPE_SITE:
-        zone = int(record_zone(auto, pool, value, SCOPE_SITE - loop))
-        if zone == pool[value + 3] and pool[value + 5] == 0:
-            return value
-        return int(changed(pool, table, count, work, value, zone, int(pool[value + 4]), 0, -1))
+        scope = SCOPE_SITE - loop
+        zone = int(record_zone(auto, pool, value, scope))
+        seen = int(pool[value + 4])
+        if not full and auto[auto[SCOPE_NAMES] + scope] != 0 and pool[seen + 4] > 0:
+            seen = UNSAID
+        return int(changed(pool, table, count, work, value, zone, seen, 0, -1))
     if value < 0 or pool[value + 7] == UNKEPT:
         return value
     node = int(pool[value + 3])
@@ -206,11 +218,8 @@ def frame_label(auto, pool, table, count, work, frame):
 
 
 @jit
-def reveal(auto, pool, table, count, work, stacks):
+def revealed(auto, pool, table, count, work, stacks, full):
     """REVEAL of a SET without holes: its labels and, per label, the united parents."""
-    known = int(pool[stacks + 1])
-    if known >= 0:
-        return known
     n = int(pool[stacks]) >> 5
     # the labels found so far lie behind the part of the buffer that union() uses
     base = int(work[W_PATH])
@@ -222,7 +231,7 @@ def reveal(auto, pool, table, count, work, stacks):
             bottom = 1
             continue
         target = int(pool[element + 3])
-        zone = int(frame_label(auto, pool, table, count, work, element))
+        zone = int(frame_label(auto, pool, table, count, work, element, full))
         parents = int(pool[element + 5])
         k = 0
         while k < found and not (work[base + 3 * k] == target and work[base + 3 * k + 1] == zone):
@@ -257,9 +266,33 @@ def reveal(auto, pool, table, count, work, stacks):
     work[buffer] = labels
     for k in range(found):
         work[buffer + 1 + k] = work[base + 3 * k + 2]
-    result = intern(pool, table, count, REVEAL, work, buffer, found + 1)
+    return intern(pool, table, count, REVEAL, work, buffer, found + 1)
+
+
+@jit
+def reveal(auto, pool, table, count, work, stacks):
+    """:func:`revealed`, remembered; without the texts that came."""
+    known = int(pool[stacks + 1])
+    if known >= 0:
+        return known
+    result = revealed(auto, pool, table, count, work, stacks, False)
     if count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
         pool[stacks + 1] = result
+    return result
+
+
+@jit
+def reveal_all(auto, pool, table, count, work, stacks):
+    """:func:`revealed`, remembered; with the texts that came."""
+    memo = int(term1(pool, table, count, work, WHOLE, stacks))
+    if count[OVERFLOW] != 0:
+        return 0
+    known = int(pool[memo + 1])
+    if known >= 0:
+        return known
+    result = revealed(auto, pool, table, count, work, stacks, True)
+    if count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
+        pool[memo + 1] = result
     return result
 
 
@@ -336,9 +369,10 @@ def flush_rounds(pool, table, count, work, n, state, rounds):
 
 
 @jit
-def pop_all(auto, pool, table, count, work, n, stacks, exact):
+def pop_all(auto, pool, table, count, work, n, stacks, cls, exact):
     """Add the threads that go on behind a completed frame, for each frame on top of ``stacks``.
 
+    Texts that wait for an answer are completed only when their quotation mark comes next (``cls``).
     Returns ``(new size of the closure, ASK - hole or 0, whether the empty stack is a member)``.
     """
     tree = int(work[W_TREE])
@@ -365,6 +399,10 @@ def pop_all(auto, pool, table, count, work, n, stacks, exact):
         if loop < 0:
             if loop > SCOPE_SITE:
                 if excluded(auto, pool, value):
+                    continue
+                if value >= 0 and pool[value + 6] <= ASK and pool[value + 4] != IS_FRESH:
+                    if cls == 0x22 and pool[value + 4] == 0:
+                        return n, ASK - int(term1(pool, table, count, work, MEMBER, frame)), bottom
                     continue
                 if auto[auto[WATCH_CELL] - 1 - loop] >= 0:
                     parents = int(
@@ -525,7 +563,7 @@ def end_closure(work, n):
 
 
 @jit
-def close(auto, pool, table, count, work, n, exact):
+def close(auto, pool, table, count, work, n, cls, exact):
     """Add the threads behind empty edges and behind completed frames to a closure.
 
     Returns ``(new size, ASK - hole or 0, whether the empty stack may be completed)``.
@@ -556,7 +594,7 @@ def close(auto, pool, table, count, work, n, exact):
                     continue
             n = add_thread(pool, table, count, work, n, target, below)
         if ask == 0 and auto[auto[FINAL] + state] != 0:
-            n, ask, bottom = pop_all(auto, pool, table, count, work, n, stacks, exact)
+            n, ask, bottom = pop_all(auto, pool, table, count, work, n, stacks, cls, exact)
             yes |= bottom
     if auto[HAS_WATCH] != 0 and ask == 0:
         # the frames that watch must be seen before a byte is taken
@@ -579,7 +617,7 @@ def step(auto, pool, table, count, work, shape, bases, cls, exact):
     """
     count[STEPS] += 1
     n = begin_closure(pool, table, count, work, shape, bases)
-    n, ask, _ = close(auto, pool, table, count, work, n, exact)
+    n, ask, _ = close(auto, pool, table, count, work, n, cls, exact)
     if ask == 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
         n = push_all(auto, pool, table, count, work, n, cls, exact)
     m = 0
@@ -800,7 +838,7 @@ def expand(auto, pool, table, count, trans, work, row):
     config = int(trans[row * stride])
     at = row * stride + 1
     n = begin_closure(pool, table, count, work, int(pool[config + 3]), int(pool[config + 4]))
-    n, ask, _ = close(auto, pool, table, count, work, n, False)
+    n, ask, _ = close(auto, pool, table, count, work, n, -1, False)
     if ask == 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
         n = push_all(auto, pool, table, count, work, n, -1, False)
     end_closure(work, n)
@@ -924,14 +962,17 @@ def stacks_at(auto, pool, table, count, work, hole, bases):
     while n > 0:
         n -= 1
         below = int(work[path + n])
-        seen = reveal(auto, pool, table, count, work, stacks)
+        zone = int(pool[below + 5])
+        if scope_at(auto, int(pool[below + 4])) and pool[zone + 4] >= 0:
+            seen = reveal_all(auto, pool, table, count, work, stacks)
+        else:
+            seen = reveal(auto, pool, table, count, work, stacks)
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
             return stacks
         labels = int(pool[seen + 3])
         k = 0
         while not (
-            pool[labels + 4 + 2 * k] == pool[below + 4]
-            and pool[labels + 5 + 2 * k] == pool[below + 5]
+            pool[labels + 4 + 2 * k] == pool[below + 4] and pool[labels + 5 + 2 * k] == zone
         ):
             k += 1
         stacks = int(pool[seen + 4 + k])
@@ -939,20 +980,63 @@ def stacks_at(auto, pool, table, count, work, hole, bases):
 
 
 @jit
+def has_come(auto, pool, table, count, work, frame, bases):
+    """LABELS of whether the text of a watching frame of a row is one that came, in the actual stacks."""
+    value = int(pool[frame + 4])
+    below = ASK - int(pool[value + 6])
+    target = int(pool[below + 4])
+    zone = int(pool[below + 5])
+    stacks = stacks_at(auto, pool, table, count, work, int(pool[below + 3]), bases)
+    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+        return 0
+    site = int(pool[frame + 3]) - SITE_BASE
+    cell = int(auto[auto[WATCH_CELL] - 1 - auto[auto[SITE_LOOP] + site]])
+    found = -1
+    for i in range(int(pool[stacks]) >> 5):
+        one = int(pool[stacks + 3 + i])
+        if pool[one] & 31 != FRAME or pool[one + 3] != target:
+            continue
+        if frame_label(auto, pool, table, count, work, one, False) != zone:
+            continue
+        seen = int(pool[pool[one + 4] + 4])
+        yes = int(came(auto, pool, work, seen, int(pool[value + 7]), cell))
+        if yes < 0 or (found >= 0 and yes != found):
+            count[TOO_COMPLEX] = 2
+            return 0
+        found = yes
+    return int(term1(pool, table, count, work, LABELS, max(0, found)))
+
+
+@jit
+def labels_of(auto, pool, table, count, work, question, bases):
+    """What a question is answered with: a hole, WHOLE of one, or MEMBER. Check the flags after it."""
+    kind = pool[question] & 31
+    if kind == MEMBER:
+        return has_come(auto, pool, table, count, work, int(pool[question + 3]), bases)
+    if kind == WHOLE:
+        stacks = stacks_at(auto, pool, table, count, work, int(pool[question + 3]), bases)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return 0
+        return int(pool[reveal_all(auto, pool, table, count, work, stacks) + 3])
+    stacks = stacks_at(auto, pool, table, count, work, question, bases)
+    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+        return 0
+    return int(pool[reveal(auto, pool, table, count, work, stacks) + 3])
+
+
+@jit
 def answer(auto, pool, table, count, work, hole, bases):
-    """LABELS at a hole, recorded among the questions of this walk."""
+    """LABELS that answer a question, recorded among the questions of this walk."""
     asked = work[W_ASKED]
     for k in range(count[N_ASKED]):
         if work[asked + 2 * k] == hole:
             return int(work[asked + 2 * k + 1])
-    stacks = stacks_at(auto, pool, table, count, work, hole, bases)
-    seen = reveal(auto, pool, table, count, work, stacks)
+    labels = int(labels_of(auto, pool, table, count, work, hole, bases))
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
         return 0
     if count[N_ASKED] >= MOST_QUESTIONS:
         count[TOO_COMPLEX] = 2
         return 0
-    labels = int(pool[seen + 3])
     k = int(count[N_ASKED])
     work[asked + 2 * k] = hole
     work[asked + 2 * k + 1] = labels
@@ -1032,17 +1116,43 @@ def rewrite(pool, table, count, work, top, hole, frames, visited):
 
 @jit
 def substitute(auto, pool, table, count, trans, work, row, hole, labels):
-    """The row in which a hole is replaced by the frames that the labels name."""
+    """The row in which a hole is replaced by the frames that the labels name.
+
+    For other questions: WHOLE asks about a hole, and what MEMBER asks is noted in the frame that asked.
+    """
     memo = term3(pool, table, count, work, SUBST, row, hole, labels)
     if count[OVERFLOW] != 0:
         return 0
     if pool[memo + 1] >= 0:
         return int(pool[memo + 1])
     buffer = work[W_BUFFER]
-    work[buffer] = 0
     frames = 0
     first = True
-    if pool[labels + 3] != 0:
+    member = pool[hole] & 31 == MEMBER
+    if pool[hole] & 31 != HOLE:
+        hole = int(pool[hole + 3])
+    if member:
+        value = int(pool[hole + 4])
+        phase = IS_FRESH if pool[labels + 3] == 0 else IS_KNOWN
+        value = int(
+            term5(
+                pool,
+                table,
+                count,
+                work,
+                WATCH,
+                int(pool[value + 3]),
+                phase,
+                0,
+                int(pool[value + 6]),
+                int(pool[value + 7]),
+            )
+        )
+        frame = term3(
+            pool, table, count, work, FRAME, int(pool[hole + 3]), value, int(pool[hole + 5])
+        )
+        frames = term1(pool, table, count, work, SET, frame)
+    elif pool[labels + 3] != 0:
         bottom = intern(pool, table, count, BOTTOM, work, buffer, 0)
         frames = term1(pool, table, count, work, SET, bottom)
         first = False
@@ -1051,6 +1161,9 @@ def substitute(auto, pool, table, count, trans, work, row, hole, labels):
         zone = int(pool[labels + 4 + k])
         below = term3(pool, table, count, work, HOLE, hole, target, zone)
         parents = term1(pool, table, count, work, SET, below)
+        if scope_at(auto, target) and pool[zone + 4] == UNSAID:
+            number = int(pool[zone + 3])
+            zone = int(changed(pool, table, count, work, zone, number, ASK - below, 0, -1))
         frame = term3(pool, table, count, work, FRAME, target, zone, parents)
         one = term1(pool, table, count, work, SET, frame)
         frames = one if first else union(pool, table, count, work, frames, one)
@@ -1084,7 +1197,7 @@ def substitute(auto, pool, table, count, trans, work, row, hole, labels):
 def accepts(auto, pool, table, count, work, shape, bases, exact):
     """Whether a configuration may end here: 1, 0 or ASK - hole."""
     n = begin_closure(pool, table, count, work, shape, bases)
-    n, ask, yes = close(auto, pool, table, count, work, n, exact)
+    n, ask, yes = close(auto, pool, table, count, work, n, -1, exact)
     end_closure(work, n)
     if yes:
         return 1
@@ -1144,11 +1257,10 @@ def lookup(auto, pool, table, count, work, rows_at, rows, shape, bases, out):
             continue
         if hole < 0:
             return MISS
-        stacks = stacks_at(auto, pool, table, count, work, hole, bases)
-        seen = reveal(auto, pool, table, count, work, stacks)
+        labels = int(labels_of(auto, pool, table, count, work, hole, bases))
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
             return MISS
-        node = find2(pool, table, NODE, node, int(pool[seen + 3]))
+        node = find2(pool, table, NODE, node, labels)
     return MISS
 
 

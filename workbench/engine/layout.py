@@ -7,6 +7,7 @@ from __future__ import annotations
 
 BOTTOM, FRAME, HOLE, SET, LABELS, REVEAL = 1, 2, 3, 4, 5, 6
 SHAPE, BASES, CONFIG, SUBST, NODE, WATCH, RECORD, SEEN, TEXT = 7, 8, 9, 10, 11, 12, 13, 14, 15
+WHOLE, MEMBER = 16, 17
 
 DEAD, UNKNOWN, ASK = -1, -2, -16
 REFUSED, FULL, COMPLEX, MISS, TANGLED, ROOM = -1, -2, -3, -4, -5, -6
@@ -16,6 +17,10 @@ BY_STACKS = -3
 FAR_BELOW, FAR_INSIDE = -2, -1
 #: in place of a SEEN: off the tree, or (in a record) no longer known; of a WATCH: all texts came
 OFF, LOST, GONE = -1, -3, -4
+#: in place of a SEEN in a label: not said. In rows ASK - hole stands for the texts of the frame above a hole
+UNSAID = -5
+#: phases of a watched text of which it was asked whether it came: it did not, it did
+IS_FRESH, IS_KNOWN = 12, 13
 #: so many texts are as good as endlessly many
 MANY = 1 << 30
 #: in place of a TEXT: not kept
@@ -61,6 +66,8 @@ SCOPE_REACH, TRACK = 41, 42
 #: state how many texts follow, and its steps: first and last character, target
 WATCH_LANGUAGE, LANGUAGE_AT, TEXTS_LEFT, STEP_START = 43, 44, 45, 46
 STEP_LOW, STEP_HIGH, STEP_TARGET = 47, 48, 49
+#: whether the texts of a scope are names: not empty, and ended by a quotation mark
+SCOPE_NAMES = 50
 AUTO_SLOTS = 52
 #: a frame's return from here on is the number of a call site with a value: SITE_LOOP has its loop, or
 #: -1 - its watch, or SCOPE_SITE - its scope

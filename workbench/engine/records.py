@@ -18,6 +18,8 @@ from workbench.engine.layout import (
     GUARD_OP,
     GUARD_SET,
     HOLE,
+    IS_FRESH,
+    IS_KNOWN,
     LANGUAGE_AT,
     LOOK,
     LOOP_MAX,
@@ -62,6 +64,7 @@ from workbench.engine.layout import (
     WATCH_CELL,
     WATCH_LANGUAGE,
     WATCH_ROOT,
+    WHOLE,
     WORD,
 )
 from workbench.engine.terms import (
@@ -143,7 +146,9 @@ def changed(pool, table, count, work, record, value, seen, tracked, item):
 @jit
 def excluded(auto, pool, value):
     """Whether a watched text, ended here, would be one that may not come."""
-    if value < 0 or pool[value + 4] != 0:
+    if value < 0 or pool[value + 4] == IS_KNOWN:
+        return value >= 0
+    if pool[value + 4] != 0 and pool[value + 4] != IS_FRESH:
         return False
     if pool[value + 3] >= 0 and auto[auto[TREE_END] + pool[value + 3]] != 0:
         return True
@@ -222,6 +227,8 @@ def watch(auto, pool, table, count, work, value, byte):
     text = int(pool[value + 7])
     after = 0
     code = -1
+    if phase >= IS_FRESH:
+        phase = 0
     if phase == 0:
         if byte == 0x5C:
             after = 1
@@ -483,11 +490,15 @@ def planted(auto, pool, table, count, work, root, text, number):
 
 
 @jit
+def scope_at(auto, target):
+    """Whether frames with this return are scopes."""
+    return target >= SITE_BASE and auto[auto[SITE_LOOP] + target - SITE_BASE] <= SCOPE_SITE
+
+
+@jit
 def scopes(auto, pool, frame):
     """Whether a stack element is the frame of a scope."""
-    if pool[frame] & 31 != FRAME or pool[frame + 3] < SITE_BASE:
-        return False
-    return auto[auto[SITE_LOOP] + pool[frame + 3] - SITE_BASE] <= SCOPE_SITE
+    return pool[frame] & 31 == FRAME and scope_at(auto, int(pool[frame + 3]))
 
 
 @jit
@@ -553,6 +564,8 @@ def guarded(auto, pool, table, count, work, stacks, guard):
     for i in range(int(pool[stacks]) >> 5):
         frame = int(pool[stacks + 3 + i])
         if pool[frame] & 31 == HOLE:
+            if auto[auto[GUARD_OP] + guard] == LOOK:
+                return ASK - int(term1(pool, table, count, work, WHOLE, frame))
             return ASK - frame
         if not scopes(auto, pool, frame):
             continue
@@ -580,6 +593,7 @@ def recorded(auto, pool, table, count, work, stacks, value, number):
         if not scopes(auto, pool, frame):
             continue
         record = int(pool[frame + 4])
+        # what came is not known, or not which text comes: whoever asks later looks at the stacks
         seen = LOST
         if value >= 0 and pool[value + 7] >= 0 and pool[record + 4] >= 0:
             seen = int(
@@ -616,6 +630,25 @@ def recorded(auto, pool, table, count, work, stacks, value, number):
 
 
 @jit
+def came(auto, pool, work, seen, text, cell):
+    """Whether a text, given as a TEXT, is in the tree of a cell; -1 when it is too long to tell."""
+    size = int(work[W_TEXT_SIZE])
+    bytes_at = int(work[W_TEXT])
+    n = 0
+    while text > 0:
+        if n >= size:
+            return -1
+        work[bytes_at + n] = pool[text + 4]
+        n += 1
+        text = int(pool[text + 3])
+    seen = int(seen_child(pool, seen, cell))
+    while seen >= 0 and n > 0:
+        n -= 1
+        seen = int(seen_child(pool, seen, int(work[bytes_at + n])))
+    return 1 if seen >= 0 and pool[seen + 3] != 0 else 0
+
+
+@jit
 def new_record(auto, pool, table, count, work, scope, tracked):
     """The record of a scope in which nothing has come yet."""
     buffer = work[W_BUFFER]
@@ -647,6 +680,14 @@ def watching(auto, pool, table, count, work, back, number, stacks):
             continue
         record = int(pool[frame + 4])
         seen = int(pool[record + 4])
+        if seen <= ASK:
+            # the text is kept; whether it came is asked when it ends
+            value = int(term5(pool, table, count, work, WATCH, root, 0, 0, seen, 0))
+            below = int(term1(pool, table, count, work, SET, frame))
+            frame = int(term3(pool, table, count, work, FRAME, back, value, below))
+            one = int(term1(pool, table, count, work, SET, frame))
+            result = one if result < 0 else int(union(pool, table, count, work, result, one))
+            continue
         if seen < 0:
             # a text came of which only its end was seen: on the stacks themselves all is known
             count[TOO_COMPLEX] = 2

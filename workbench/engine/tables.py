@@ -41,7 +41,7 @@ class Packed:
         self._filled: dict[int, int] = {}
         self._sets: list[int] = []
         self._guards: list[tuple[int, int, int]] = []
-        self._scopes: list[tuple[int, int, int, int]] = []
+        self._scopes: list[tuple[int, int, int, int, int]] = []
         self._language_at: list[int] = []
         self._texts_left: list[int] = []
         self._step_start: list[int] = [0]
@@ -73,7 +73,7 @@ class Packed:
         sites = np.array(list(self._sites), dtype=np.int32).reshape(-1, 2)
         steps = np.array(self._steps, dtype=np.int32).reshape(-1, 3)
         guards = np.array(self._guards, dtype=np.int32).reshape(-1, 3)
-        scopes = np.array(self._scopes, dtype=np.int32).reshape(-1, 4)
+        scopes = np.array(self._scopes, dtype=np.int32).reshape(-1, 5)
         parts: dict[int, NDArray[np.generic]] = {
             k.FINAL: a.final,
             k.EDGE_START: a.edge_start,
@@ -102,6 +102,7 @@ class Packed:
             k.SCOPE_LEAST: scopes[:, 1],
             k.SCOPE_MOST: scopes[:, 2],
             k.SCOPE_REQUIRED: scopes[:, 3],
+            k.SCOPE_NAMES: scopes[:, 4],
             k.SETS: np.array(self._sets, dtype=np.int32),
             k.WATCH_CELL: np.array(
                 [watch.cell if watch.fresh else -1 for watch in a.watches], dtype=np.int32
@@ -185,7 +186,7 @@ class Packed:
         for scope in a.scopes[len(self._scopes) :]:
             words = -(-scope.members // k.WORD)
             at = begin(scope.required, scope.members)
-            self._scopes.append((words, scope.least, scope.most, at))
+            self._scopes.append((words, scope.least, scope.most, at, int(scope.names)))
         for guard in a.guards[len(self._guards) :]:
             item = int(guard.others)
             if guard.kind == "take":

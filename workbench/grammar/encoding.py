@@ -166,7 +166,7 @@ class Encoder:
         if isinstance(expr, Scope):
             most = -1 if expr.most is None else self._count(expr.most)
             bounds = expr.members, self._set(expr.required), self._count(expr.least), most
-            return _SCOPE, numbers[id(expr.item)][0], *bounds
+            return _SCOPE, numbers[id(expr.item)][0], *bounds, int(expr.names)
         if isinstance(expr, Guard):
             kind = _GUARDS.index(expr.kind)
             return _GUARD, kind, self._set(expr.among), int(expr.others)
@@ -351,10 +351,18 @@ class Decoder:
                 known, exprs[body], expand, fresh, max(0, cell), language, origin=origin
             )
         if kind == _SCOPE:
-            item, members, required, least, most = given
+            item, members, required, least, most, named = given
             bound = None if most == -1 else self._count(most)
             needed = int(self.text(required), 16)
-            return Scope(exprs[item], members, needed, self._count(least), bound, origin=origin)
+            return Scope(
+                exprs[item],
+                members,
+                needed,
+                self._count(least),
+                bound,
+                bool(named),
+                origin=origin,
+            )
         if kind == _GUARD:
             which, among, others = given
             return Guard(_GUARDS[which], int(self.text(among), 16), bool(others), origin=origin)

@@ -192,7 +192,8 @@ class Scope(Expr):
     members without number included, ``least`` to ``most`` come. The record is read and written by the
     :class:`Guard` and the fresh :class:`OtherText` in the item; they belong to the innermost scope around
     them and stand in its own rule, in no counted repeat. The author sees to it that whatever the guards
-    let begin can be finished.
+    let begin can be finished. ``names`` promises that no fresh text is empty and that a quotation mark
+    follows each; masks then depend less on which came.
     """
 
     item: Expr
@@ -200,6 +201,7 @@ class Scope(Expr):
     required: int = 0
     least: int = 0
     most: int | None = None
+    names: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -230,7 +230,7 @@ def free_object(
     if not any(target == end for _, _, target in edges):
         return NEVER
     graph = Graph(builder.n_states, start, (end,), tuple(edges), origin=origin)
-    return Scope(graph, members, required, least, most, origin=origin)
+    return Scope(graph, members, required, least, most, names=True, origin=origin)
 
 
 def unlike_items(

@@ -12,10 +12,10 @@ Next file to read: ``workbench/automaton/build.py`` (Grammar -> Automaton).
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
-from workbench.automaton.finite import Dfa, complement, determinise, to_graph
+from workbench.automaton.finite import Dfa, complement, determinise, intersect, minimise, to_graph
 from workbench.errors import UnsupportedConstraint
 from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.anyorder import (
@@ -87,12 +87,19 @@ __all__ = ["ANY_CHARACTER", "ANY_STRING", "Emitter"]
 
 _QUOTE = Literal(b'"')
 _NULL = Literal(b"null")
+#: The empty name, as the first member of its scope; within quotes, so that the guard asks when it ends.
+_NO_NAME = Seq((_QUOTE, Guard("take", 1), _QUOTE))
 #: The expressions for ``true`` or ``false``, one character of a string, and any string.
 BOOLEAN_VALUE = Alt((Literal(b"true"), Literal(b"false")))
 _ANY_NUMBER = number_between(None, None, False)
 ANY_CHARACTER = spell_class(ANY)
 _ANY_CONTENT = Repeat(ANY_CHARACTER, 0, None)
 ANY_STRING = Seq((_QUOTE, _ANY_CONTENT, _QUOTE))
+
+
+@lru_cache(maxsize=1)
+def _some_text() -> Dfa:
+    return complement(determinise(EMPTY))
 
 
 class Emitter:
@@ -246,13 +253,13 @@ class Emitter:
         if plan.open is not TRUE or plan.counts:
             return self._in_any_order(plan, origin)
         expr = self._in_order(plan, origin, Guard("other"), Guard("may", 0, True))
-        return expr if expr == NEVER else Scope(expr, 0, 0, 0, count, origin=origin)
+        return expr if expr == NEVER else Scope(expr, 1, 0, 0, count, names=True, origin=origin)
 
     def _scoped(self, expr: Expr, others: bool) -> Expr:
         """An object, with a record of the names that are not listed where there are such."""
         if not (others and self._once) or expr == NEVER:
             return expr
-        return Scope(expr, 0, origin=expr.origin)
+        return Scope(expr, 1, names=True, origin=expr.origin)
 
     def _in_any_order(self, plan: ObjectPlan, origin: Origin) -> Expr:
         machine = free_machine(plan, self._shapes.weaver, self._fits)
@@ -265,6 +272,8 @@ class Emitter:
                 if not move.listed:
                     key = self._cell_name(plan, move.label)
                     others.append(Other(key, value, move.target))
+                    if self._once and self._holds_empty(plan, move.label):
+                        listed.append(Listed("", len(plan.named), value, move.target))
                     continue
                 name = plan.named[move.label]
                 if self._quoted(name) != NEVER:
@@ -276,7 +285,7 @@ class Emitter:
         if count is not None:
             count += len({one.number for listed, _ in states for one in listed})
             most = count if most is None else min(most, count)
-        scope = len(plan.named), machine.required, machine.least, most
+        scope = len(plan.named) + 1, machine.required, machine.least, most
         spell = partial(spell_text, style=self._style)
         return free_object(self._layout, spell, states, machine.finals, scope, origin)
 
@@ -300,8 +309,7 @@ class Emitter:
         for number, cell in enumerate(plan.cells()):
             value = self.use(plan.cell_value(cell))
             if value != NEVER:
-                key = in_row(before, self._cell_name(plan, number))
-                others.append(self._layout.member(key, value, False, None).expr)
+                others.append(self._other_member(plan, number, value, before))
         other = either(*others) if others else None
         return self._layout.object(members, other, origin, in_row(again, self._layout.comma))
 
@@ -311,18 +319,36 @@ class Emitter:
                 return Origin(pointer=schema.pointer)
         return origin
 
+    def _other_member(
+        self, plan: ObjectPlan, number: int, value: Expr, before: Expr = EMPTY
+    ) -> Expr:
+        """A member with a name of a cell. The empty name is written apart: it has a number in the scope."""
+        key = in_row(before, self._cell_name(plan, number))
+        member = self._layout.member(key, value, False, None).expr
+        if not self._once or not self._holds_empty(plan, number):
+            return member
+        return Alt((member, self._layout.member(_NO_NAME, value, False, None).expr))
+
+    def _holds_empty(self, plan: ObjectPlan, number: int) -> bool:
+        """Whether the empty name is in a cell."""
+        content = plan.cells()[number].content
+        return "" not in plan.named if content is None else 0 in determinise(content).finals
+
     def _cell_name(self, plan: ObjectPlan, number: int) -> Expr:
-        """How a name of a cell is written, quotes included."""
+        """How a name of a cell is written, quotes included; without the empty one where names come once."""
         cell = plan.cells()[number]
         if cell.content is None:
-            if not plan.named and not self._once:
-                return self._any_string
-            return self._other_name(tuple(sorted(plan.named)))
+            if not self._once:
+                return (
+                    self._other_name(tuple(sorted(plan.named))) if plan.named else self._any_string
+                )
+            return self._other_name(tuple(sorted({"", *plan.named})))
         known = self._shared.get(("cell", id(cell)))
         if known is None:
             content: Expr = spelled(cell.content, self._spell, self._style)
             if self._once:
-                content = self._fresh(cell.content, number + 1)
+                some = minimise(intersect(determinise(cell.content), _some_text()))
+                content = NEVER if some.is_empty else self._fresh(some, number + 1)
             known = self._shared["cell", id(cell)] = Seq((_QUOTE, content, _QUOTE))
         return known
 
@@ -376,8 +402,7 @@ class Emitter:
             name = plan.named[place]
             place_of = self._member_origin(plan, name, origin)
             return self._layout.member(self._quoted(name), value, False, place_of).expr
-        key = self._cell_name(plan, label)
-        return self._layout.member(key, value, False, None).expr
+        return self._other_member(plan, label, value)
 
     def _unlike(self, plan: ArrayPlan, origin: Origin) -> Expr:
         """An array whose items differ."""
@@ -464,9 +489,12 @@ class Emitter:
 
     def _any_object(self) -> Expr:
         def make() -> Expr:
-            key = self._other_name(()) if self._once else self._any_string
-            member = self._layout.member(key, self._value(), False, None)
-            return self._scoped(self._layout.object([], member.expr, None), True)
+            key = self._other_name(("",)) if self._once else self._any_string
+            other = self._layout.member(key, self._value(), False, None).expr
+            if self._once:
+                none = self._layout.member(_NO_NAME, self._value(), False, None).expr
+                other = Alt((other, none))
+            return self._scoped(self._layout.object([], other, None), True)
 
         return self._rule("object", "object", make)
 
