@@ -78,6 +78,8 @@ class Object:
     extra: bool = False
     least: int = 0
     most: int | None = None
+    #: the empty name is a member of its own, so that no other text is empty
+    apart: bool = False
 
     def bits(self, names: Sequence[str]) -> int:
         return sum(1 << self.names.index(name) for name in names)
@@ -109,10 +111,15 @@ class Object:
             rest = Seq((Guard("take", self.bits([name])), Literal(b'":'), value))
             edges.append((nodes[name], rest, 3))
         if self.extra:
-            other = OtherText(tuple(sorted(self.names)), BODY, other_names, fresh=True)
+            known = {"", *self.names} if self.apart else set(self.names)
+            other = OtherText(tuple(sorted(known)), BODY, other_names, fresh=True)
+            if self.apart and "" not in self.names:
+                empty = Guard("take", 1 << len(self.names))
+                edges.append((2, Seq((Literal(b'"'), empty, Literal(b'":'), value)), 3))
             edges.append((2, Seq((Guard("other"), Literal(b'"'), other, Literal(b'":'), value)), 3))
         graph = Graph(count, 0, (4,), tuple(edges))
-        return Scope(graph, len(self.names), self.bits(self.required), self.least, self.most)
+        members, required = len(self.names) + 1, self.bits(self.required)
+        return Scope(graph, members, required, self.least, self.most, self.apart)
 
     def allows(self, pairs: list[tuple[str, object]], depth: int) -> bool:
         keys = [key for key, _ in pairs]
@@ -154,6 +161,9 @@ SHAPES = (
     Object(("x",), extra=True, most=2),
     Object(("x", "y"), ("y",), extra=True, least=1, most=3),
     Object(tuple(f"n{i}" for i in range(70)), ("n3", "n69")),
+    Object(("a", "b"), ("a",), extra=True, apart=True),
+    Object((), extra=True, least=2, apart=True),
+    Object(("x", ""), ("",), extra=True, most=3, apart=True),
 )
 
 

@@ -76,6 +76,7 @@ from workbench.engine.layout import (
     FIRST_WORDS,
     FRAME,
     FULL,
+    GUARD_OP,
     HAS_WATCH,
     HITS,
     HOLE,
@@ -83,6 +84,7 @@ from workbench.engine.layout import (
     IS_KNOWN,
     JUMP,
     LABELS,
+    LOOK,
     LOOP_ENTRY,
     LOOP_MAX,
     LOOP_MIN,
@@ -1334,6 +1336,31 @@ def refine(auto, pool, table, count, trans, work, row, bases):
 
 
 @jit
+def name_begins(auto, pool, table, count, work, row, trans):
+    """The hole at which a row is about to read a fresh text of a scope, or -1."""
+    config = int(trans[row * auto[STRIDE]])
+    n = begin_closure(pool, table, count, work, int(pool[config + 3]), int(pool[config + 4]))
+    found = -1
+    while found < 0:
+        k = next_thread(work)
+        if k < 0:
+            break
+        state = int(work[work[W_STATE] + k])
+        stacks = int(work[work[W_SET] + k])
+        for e in range(auto[auto[EMPTY_START] + state], auto[auto[EMPTY_START] + state + 1]):
+            guard = int(auto[auto[EMPTY_GUARD] + e])
+            if guard < 0:
+                target = int(auto[auto[EMPTY_TARGET] + e])
+                n = add_thread(pool, table, count, work, n, target, stacks)
+            elif auto[auto[GUARD_OP] + guard] == LOOK:
+                for i in range(int(pool[stacks]) >> 5):
+                    if pool[pool[stacks + 3 + i]] & 31 == HOLE:
+                        found = int(pool[stacks + 3 + i])
+    end_closure(work, n)
+    return found
+
+
+@jit
 def begin_walk(auto, pool, table, count, trans, work, shape, bases):
     """Prepare a mask walk: the row to start from, with all that its first bytes ask answered.
 
@@ -1347,6 +1374,16 @@ def begin_walk(auto, pool, table, count, trans, work, shape, bases):
         row = plain_row(auto, pool, table, count, trans, work, shape)
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
         return failure(count)
+    if auto[HAS_WATCH] != 0:
+        # where a name begins, all that came are seen at once; elsewhere they are asked for one by one
+        hole = int(name_begins(auto, pool, table, count, work, row, trans))
+        if hole >= 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
+            question = int(term1(pool, table, count, work, WHOLE, hole))
+            labels = answer(auto, pool, table, count, work, question, bases)
+            if count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
+                row = substitute(auto, pool, table, count, trans, work, row, question, labels)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return failure(count)
     row = refine(auto, pool, table, count, trans, work, row, bases)
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
         return failure(count)

@@ -64,7 +64,6 @@ from workbench.engine.layout import (
     WATCH_CELL,
     WATCH_LANGUAGE,
     WATCH_ROOT,
-    WHOLE,
     WORD,
 )
 from workbench.engine.terms import (
@@ -564,8 +563,6 @@ def guarded(auto, pool, table, count, work, stacks, guard):
     for i in range(int(pool[stacks]) >> 5):
         frame = int(pool[stacks + 3 + i])
         if pool[frame] & 31 == HOLE:
-            if auto[auto[GUARD_OP] + guard] == LOOK:
-                return ASK - int(term1(pool, table, count, work, WHOLE, frame))
             return ASK - frame
         if not scopes(auto, pool, frame):
             continue
