@@ -101,6 +101,8 @@ def unruly(setup: Setup, options: dict[str, Any]) -> Compiler:
                     _spin(0.25)
                 if title == "raises in a mask" and masks == 3:
                     raise KeyError("a mistake of its own")
+                if title == "refuses in a mask" and masks == 3:
+                    raise Refused("more than it can do")
 
             return Session(fill, lambda token: title != "disagrees")
 

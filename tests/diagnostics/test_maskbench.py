@@ -92,6 +92,7 @@ def test_an_unruly_engine_is_stopped_and_the_others_go_on(
         "raises": ("crashed", "compile"),
         "raises in a mask": ("crashed", "step"),
         "disagrees": ("crashed", "step"),
+        "refuses in a mask": ("refused", "step"),
         "behaves": ("ran", None),
     }
     data = archive(
@@ -102,7 +103,7 @@ def test_an_unruly_engine_is_stopped_and_the_others_go_on(
     )
     report = bench(data, tokenizer, planted("unruly"), planted("right"), limit_s=1.0, jobs=2)
     assert counts(report, "right") == {"right": len(titles)}
-    assert counts(report, "unruly") == {"right": 1, "crashed": 5, "timed_out": 4}
+    assert counts(report, "unruly") == {"right": 1, "unsupported": 1, "crashed": 5, "timed_out": 4}
     records = {
         record["schema"].removesuffix(".json"): record
         for record in read(data.parent / "results.jsonl")

@@ -161,6 +161,18 @@ def test_other_documents(plain: bool) -> None:
         json_schema(schema)
 
 
+@pytest.mark.parametrize("uri", ["draft-04/schema#", "draft-07/schema", "draft/2020-12/schema"])
+def test_meta_schemas_are_known(uri: str) -> None:
+    pytest.importorskip("jsonschema_specifications")
+    scheme = "https" if "2020" in uri else "http"
+    schema = {"$ref": f"{scheme}://json-schema.org/{uri}"}
+    grammar = json_schema(schema, whitespace="compact", on_unsupported="report")
+    assert matches(grammar, '{"properties":{"a":{"maximum":3}},"type":"object"}')
+    assert not matches(grammar, '{"properties":{"a":{"maximum":"3"}},"type":"object"}')
+    with pytest.raises(UnsupportedConstraint, match="registry"):
+        json_schema({"$ref": "http://json-schema.org/draft-99/schema"})
+
+
 def test_dynamic_references() -> None:
     tree = {
         "$id": "http://test/tree",

@@ -94,8 +94,7 @@ def judge(
         wall_ended = time.perf_counter_ns()
         mark("first mask")
     except Exception as error:
-        refused = isinstance(error, compiler.refusals) and not isinstance(error, RecursionError)
-        emit(("failed", _failure("refused" if refused else "crashed", "compile", error)))
+        emit(("failed", _failure(compiler, "compile", error)))
         return
     values = {
         "stages": stages,
@@ -109,10 +108,14 @@ def judge(
     except _OutOfTime:
         emit(("failed", {"outcome": "timeout", "stage": "step", "reason": None}))
     except Exception as error:
-        emit(("failed", _failure("crashed", "step", error)))
+        emit(("failed", _failure(compiler, "step", error)))
 
 
-def _failure(outcome: str, stage: str, error: Exception) -> dict[str, Any]:
+def _failure(compiler: Compiler, stage: str, error: Exception) -> dict[str, Any]:
+    refused = isinstance(error, compiler.refusals) and not isinstance(error, RecursionError)
+    if stage == "step" and isinstance(error, ValueError | TypeError | RuntimeError):
+        refused = False  # what peers say at compilation, and never mean here
+    outcome = "refused" if refused else "crashed"
     said = str(getattr(error, "reason", None) or error).strip().splitlines()
     first = next((line for line in said if line.strip()), "")
     reason = f"{type(error).__name__}: {first}" if first else type(error).__name__

@@ -201,7 +201,6 @@ def free_object(
     builder = _Names(edges, spell, layout, ends, base=ends + len(states))
     free = most is None
     closes = [Guard("end")] if required or least else []
-    close = in_row(*closes, Literal(b"}"))
     for number, (listed, others) in enumerate(states):
         key, after = 3 + 2 * number, 4 + 2 * number
         edges.append((ends + number, Guard("between"), after))
@@ -216,11 +215,11 @@ def free_object(
         if listed or others:
             edges.append((after, in_row(*begins, layout.comma), key))
             if number == 0:
-                edges.append((first, in_row(*begins), key))
+                edges.append((first, in_row(*begins, layout.first), key))
         if number in finals:
-            edges.append((after, close, end))
+            edges.append((after, in_row(*closes, layout.last, Literal(b"}")), end))
             if number == 0:
-                edges.append((first, close, end))
+                edges.append((first, in_row(*closes, Literal(b"}")), end))
         if listed:
             builder.add(key, listed, every if others else 0)
         for other in others:
@@ -229,7 +228,7 @@ def free_object(
             edges.append((key, label, ends + other.target))
     if not any(target == end for _, _, target in edges):
         return NEVER
-    graph = Graph(builder.n_states, start, (end,), tuple(edges), origin=origin)
+    graph = layout.nested(Graph(builder.n_states, start, (end,), tuple(edges), origin=origin))
     return Scope(graph, members, required, least, most, names=True, origin=origin)
 
 
@@ -251,21 +250,21 @@ def unlike_items(
     every = (1 << members) - 1
     more = [] if others and free else [Guard("may", every, bool(others))]
     closes = [Guard("end")] if least else []
-    close = in_row(*closes, Literal(b"]"))
     edges: list[tuple[int, Expr, int]] = [
         (before, in_row(Literal(b"["), layout.space), first),
-        (first, in_row(*more), key),
-        (first, close, end),
+        (first, in_row(*more, layout.first), key),
+        (first, in_row(*closes, Literal(b"]")), end),
         (read, Guard("between"), after),
         (after, in_row(*more, layout.comma), key),
-        (after, close, end),
+        (after, in_row(*closes, layout.last, Literal(b"]")), end),
     ]
     if members:
         left = [Guard("may", every)] if others else []
         edges.append((key, in_row(*left, listed, layout.space), read))
     counted = [_OTHER] if least or not free else []
     edges += [(key, in_row(*counted, other, layout.space), read) for other in others]
-    return Scope(Graph(6, before, (end,), tuple(edges)), members, 0, least, most, origin=origin)
+    graph = layout.nested(Graph(6, before, (end,), tuple(edges)))
+    return Scope(graph, members, 0, least, most, origin=origin)
 
 
 class _Names:

@@ -138,8 +138,10 @@ class Emitter:
         self._shared: dict[Hashable, Expr] = {}
         self._pending: dict[str, Callable[[], Expr]] = {}
         self._taken: dict[str, int] = {}
+        #: rules that hold no whitespace between values
+        self.flat: set[str] = set()
         # One rule for all uses: what it allows inside is worked out once.
-        self._any_string = self._rule("string", "string", lambda: self._string_itself)
+        self._any_string = self._flat_rule("string", "string", lambda: self._string_itself)
 
     def rules(self, root: Node) -> tuple[LazyRules, str]:
         """The rules for a node that is not empty, and the name of the start rule."""
@@ -177,6 +179,15 @@ class Emitter:
             known = self._shared[key] = made
             self._pending[made.name] = make
         return known
+
+    def _flat_rule(
+        self, key: Hashable, name: str, make: Callable[[], Expr], origin: Origin | None = None
+    ) -> Expr:
+        """A shared rule for (part of) a scalar."""
+        made = self._rule(key, name, make, origin)
+        assert isinstance(made, Ref)
+        self.flat.add(made.name)
+        return made
 
     # Values of a node
 
@@ -446,7 +457,7 @@ class Emitter:
         if known is None:
             if surely_possible(formula):
                 make = partial(self._make_string, formula, origin)
-                known = self._rule(key, _readable(str(origin.pointer)), make, origin)
+                known = self._flat_rule(key, _readable(str(origin.pointer)), make, origin)
             else:
                 known = self._shared[key] = self._make_string(formula, origin)
         return known
@@ -466,13 +477,13 @@ class Emitter:
 
         def rule(state: int, length: int) -> Expr:
             make = partial(block, item, state, length, self._character, rule)
-            return self._rule(("block", item, state, length), f"{name}/{length}", make)
+            return self._flat_rule(("block", item, state, length), f"{name}/{length}", make)
 
         return beginning(item, rule)
 
     def _character(self, ranges: Ranges) -> Expr:
         """A use of the rule for one character out of some ranges."""
-        return self._rule(("char", ranges), class_name(ranges), partial(self._spell, ranges))
+        return self._flat_rule(("char", ranges), class_name(ranges), partial(self._spell, ranges))
 
     def _number(self, formula: Formula) -> Expr:
         if formula is TRUE:

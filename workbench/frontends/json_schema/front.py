@@ -3,7 +3,8 @@
 Reading order: ``values``, ``location``, ``resources``, ``document``, ``keywords`` (reading the schema),
 ``formula``, ``facts``, ``nodes``, ``exclusive``, ``unevaluated`` (what it says), ``patterns``, ``formats``,
 ``strings``, ``intervals``, ``numbers``, ``multiples`` (scalars), ``weave``, ``shapes`` (objects and
-arrays), ``distinct``, ``anyorder``, ``emptiness``, ``spelling``, ``coding``, ``layout``, ``emit`` (how it is written).
+arrays), ``distinct``, ``anyorder``, ``emptiness``, ``spelling``, ``coding``, ``counted``, ``layout``,
+``indent``, ``emit`` (how it is written).
 
 >>> grammar = json_schema({"type": "object", "properties": {"n": {"type": "integer"}}})
 >>> grammar.kind, sorted(o.keyword for o in grammar.outcomes if o.status == "unsupported")
@@ -21,6 +22,7 @@ from workbench.frontends.json_schema.distinct import settle_items
 from workbench.frontends.json_schema.document import Document
 from workbench.frontends.json_schema.emit import Emitter
 from workbench.frontends.json_schema.emptiness import Emptiness
+from workbench.frontends.json_schema.indent import indented
 from workbench.frontends.json_schema.layout import layout
 from workbench.frontends.json_schema.nodes import Nodes
 from workbench.frontends.json_schema.shapes import Shapes
@@ -37,6 +39,7 @@ def json_schema(
     whitespace: str = "bounded",
     max_whitespace: int = 20,
     separators: tuple[str, str] | None = None,
+    indent: int | str | None = None,
     property_order: str = "schema",
     on_unsupported: str = "raise",
     draft: int | None = None,
@@ -53,7 +56,8 @@ def json_schema(
 
     ``schema`` is a schema or its JSON text (with exact numbers). ``whitespace`` is ``"bounded"`` (runs
     of at most ``max_whitespace`` characters), ``"compact"`` (none) or ``"any"``; ``separators``, such as
-    ``(", ", ": ")``, fixes what stands between values instead. Properties come in the order of the
+    ``(", ", ": ")``, fixes what stands between values instead, and ``indent`` lays texts out as
+    ``json.dumps(…, indent=…)`` does. Properties come in the order of the
     schema, others after them, unless ``property_order`` is ``"any"``. No object gets a key twice, in
     whatever spelling, unless ``unique_keys`` is false.
 
@@ -72,7 +76,9 @@ def json_schema(
 
     Raises ``GrammarSyntaxError`` (JSON pointer) for a malformed schema, ``UnsupportedConstraint`` for a
     keyword that cannot be enforced unless ``on_unsupported="report"``, ``GrammarTooComplex`` past a
-    budget, ``UnsatisfiableGrammar`` when no value satisfies the schema, ``ValueError`` for a bad option.
+    budget (one of a deeper part when a text first gets there: rules are written when they are reached;
+    ``dict(grammar.rules)`` writes all), ``UnsatisfiableGrammar`` when no value satisfies the schema,
+    ``ValueError`` for a bad option.
     """
     if property_order not in ("schema", "any"):
         raise ValueError(f"property_order must be 'schema' or 'any', not {property_order!r}")
@@ -87,7 +93,7 @@ def json_schema(
     if ascii_only and not unicode_escapes:
         raise ValueError("ascii_only needs unicode_escapes")
     spelling = "ascii" if ascii_only else "any" if unicode_escapes else "plain"
-    style = layout(whitespace, max_whitespace, separators)
+    style = layout(whitespace, max_whitespace, separators, indent)
     parsed = read_json(schema) if isinstance(schema, str) else schema
     if not isinstance(parsed, dict | bool):
         raise GrammarSyntaxError("a schema must be an object or a boolean", pointer="#")
@@ -133,6 +139,8 @@ def json_schema(
         outcomes = [Outcome("#", "numbers", "restricted", detail), *outcomes]
     if style.detail:
         outcomes = [Outcome("#", "whitespace", "restricted", style.detail), *outcomes]
+    if style.indent is not None:
+        rules = indented(rules, start, emitter.flat, style.indent)
     if registry is None:
         rules.key = content_key(
             parsed,
@@ -140,6 +148,7 @@ def json_schema(
                 whitespace,
                 max_whitespace,
                 separators,
+                indent,
                 property_order,
                 on_unsupported,
                 draft,

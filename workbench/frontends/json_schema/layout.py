@@ -21,7 +21,10 @@ from workbench.grammar.ir import (
     Seq,
 )
 
-__all__ = ["Layout", "Member", "either", "in_row", "layout"]
+__all__ = ["MAX_LEVEL", "Break", "Layout", "Member", "Nested", "either", "in_row", "layout"]
+
+#: What lies deeper is indented like this level.
+MAX_LEVEL = 64
 
 _SPACE = ByteSet(sum(1 << ord(char) for char in " \t\n\r"))
 
@@ -59,14 +62,40 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
+class Break(Expr):
+    """A line break with the indentation of the level at which it stands, or of the one outside of it."""
+
+    before: bytes = b""
+    outside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Nested(Expr):
+    """What stands a level deeper than its surroundings."""
+
+    item: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Layout:
-    """The pieces between values. ``space`` follows brackets and values, separators stand between."""
+    """The pieces between values. ``space`` follows brackets and values, separators stand between.
+
+    ``first`` and ``last`` stand after the opening and before the closing bracket of what is not empty.
+    ``indent`` tells that the pieces are marks, with the indentation of one level.
+    """
 
     space: Expr
     comma: Expr
     colon: Expr
     around: bool
     detail: str
+    first: Expr = EMPTY
+    last: Expr = EMPTY
+    indent: str | None = None
+
+    def nested(self, expr: Expr) -> Expr:
+        """What is put together of the pieces, a level deeper where there are levels."""
+        return expr if self.indent is None or expr == NEVER else Nested(expr)
 
     def array(
         self,
@@ -88,7 +117,7 @@ class Layout:
         if item is not None:
             tail = in_row(item, self.space)
         if not cells:
-            return in_row(opened, self._list(tail, least, most), close, origin=origin)
+            return self.nested(in_row(opened, self._list(tail, least, most), close, origin=origin))
         # States 2i and 2i+1: i values read, the second where another must follow.
         edges: list[tuple[int, Expr, int]] = []
         count = len(cells)
@@ -100,10 +129,10 @@ class Layout:
             if number:
                 edges.append((here, self.comma, here + 1))
                 if number >= least:
-                    edges.append((here, close, end))
+                    edges.append((here, in_row(self.last, close), end))
                 edges.append((here + 1, cell, here + 2))
             else:
-                edges.append((0, cell, 2))
+                edges.append((0, in_row(self.first, cell), 2))
                 if least == 0:
                     edges.append((0, close, end))
         last = 2 * count
@@ -114,8 +143,8 @@ class Layout:
             more = Repeat(in_row(self.comma, tail), owed, room)
         elif least > count:
             return NEVER
-        edges.append((last, in_row(more, close), end))
-        return Graph(end + 2, start, (end,), tuple(edges), origin=origin)
+        edges.append((last, in_row(more, self.last, close), end))
+        return self.nested(Graph(end + 2, start, (end,), tuple(edges), origin=origin))
 
     def _list(self, cell: Expr | None, least: int, most: int | None) -> Expr:
         """``least`` to ``most`` cells with separators."""
@@ -124,7 +153,7 @@ class Layout:
         more = Repeat(
             in_row(self.comma, cell), max(0, least - 1), None if most is None else most - 1
         )
-        some = in_row(cell, more)
+        some = in_row(self.first, cell, more, self.last)
         return some if least else Repeat(some, 0, 1)
 
     def member(self, name: Expr, value: Expr, required: bool, origin: Origin | None) -> Member:
@@ -148,19 +177,22 @@ class Layout:
         close = Literal(b"}")
         again = self.comma if again is None else again
         if not members:
-            some = EMPTY if other is None else in_row(other, Repeat(in_row(again, other), 0, None))
-            return in_row(opened, Repeat(some, 0, 1), close, origin=origin)
+            some: Expr = EMPTY
+            if other is not None:
+                more = Repeat(in_row(again, other), 0, None)
+                some = in_row(self.first, other, more, self.last)
+            return self.nested(in_row(opened, Repeat(some, 0, 1), close, origin=origin))
         if all(member.required for member in members):
-            items = [opened, members[0].expr]
+            items = [opened, self.first, members[0].expr]
             for member in members[1:]:
                 items += [self.comma, member.expr]
             if other is not None:
                 items.append(Repeat(in_row(again, other), 0, None))
-            return in_row(*items, close, origin=origin)
+            return self.nested(in_row(*items, self.last, close, origin=origin))
         count = len(members)
         end, start, first = 2 * count + 1, 2 * count + 2, 2 * count + 3
         last_required = max((n for n, member in enumerate(members) if member.required), default=-1)
-        edges: list[tuple[int, Expr, int]] = [(start, opened, first), (first, EMPTY, 0)]
+        edges: list[tuple[int, Expr, int]] = [(start, opened, first), (first, self.first, 0)]
         if last_required < 0:
             edges.append((first, close, end))
         for number, member in enumerate(members):
@@ -170,12 +202,12 @@ class Layout:
             if number:
                 edges.append((count + number, self.comma, number))
                 if number > last_required:
-                    edges.append((count + number, close, end))
+                    edges.append((count + number, in_row(self.last, close), end))
         if other is not None:
             edges.append((count, other, 2 * count))
             edges.append((2 * count, again, count))
-        edges.append((2 * count, close, end))
-        return Graph(first + 1, start, (end,), tuple(edges), origin=origin)
+        edges.append((2 * count, in_row(self.last, close), end))
+        return self.nested(Graph(first + 1, start, (end,), tuple(edges), origin=origin))
 
     def woven(
         self,
@@ -191,15 +223,15 @@ class Layout:
         State ``2i`` waits for a member in state ``i`` of the graph, ``2i + 1`` has just had one.
         """
         end, start, first = 2 * n_states, 2 * n_states + 1, 2 * n_states + 2
-        edges = [(start, in_row(Literal(brackets[0]), self.space), first), (first, EMPTY, 0)]
+        edges = [(start, in_row(Literal(brackets[0]), self.space), first), (first, self.first, 0)]
         close = Literal(brackets[1])
         edges += [(2 * source, label, 2 * target + 1) for source, label, target in members]
         edges += [(2 * source, EMPTY, 2 * target) for source, target in skips]
         edges += [(2 * state + 1, self.comma, 2 * state) for state in range(n_states)]
-        edges += [(2 * state + 1, close, end) for state in finals]
+        edges += [(2 * state + 1, in_row(self.last, close), end) for state in finals]
         if 0 in finals:
             edges.append((first, close, end))
-        return trimmed(2 * n_states + 3, start, end, edges, origin)
+        return self.nested(trimmed(2 * n_states + 3, start, end, edges, origin))
 
 
 def trimmed(
@@ -248,15 +280,16 @@ def _bounded(most: int) -> Expr:
 
 
 def layout(
-    whitespace: str, max_whitespace: int, separators: tuple[str, str] | None = None
+    whitespace: str,
+    max_whitespace: int,
+    separators: tuple[str, str] | None = None,
+    indent: int | str | None = None,
 ) -> Layout:
     """Make a layout from the options of ``json_schema``. Raises ``ValueError`` for bad options."""
+    if indent is not None:
+        return _indented(indent, (",", ": ") if separators is None else separators)
     if separators is not None:
-        comma, colon = separators
-        if comma.strip(" \t\n\r") != "," or colon.strip(" \t\n\r") != ":":
-            raise ValueError(
-                "separators must be a comma and a colon with whitespace, for example (', ', ': ')"
-            )
+        comma, colon = _checked(separators)
         detail = f"exactly {comma!r} and {colon!r} between values, no other whitespace"
         return Layout(EMPTY, Literal(comma.encode()), Literal(colon.encode()), False, detail)
     if whitespace == "compact":
@@ -272,4 +305,33 @@ def layout(
         raise ValueError(f"whitespace must be 'bounded', 'compact' or 'any', not {whitespace!r}")
     return Layout(
         run, in_row(Literal(b","), run), in_row(run, Literal(b":"), run), not detail, detail
+    )
+
+
+def _checked(separators: tuple[str, str]) -> tuple[str, str]:
+    comma, colon = separators
+    if comma.strip(" \t\n\r") != "," or colon.strip(" \t\n\r") != ":":
+        raise ValueError(
+            "separators must be a comma and a colon with whitespace, for example (', ', ': ')"
+        )
+    return comma, colon
+
+
+def _indented(indent: int | str, separators: tuple[str, str]) -> Layout:
+    comma, colon = _checked(separators)
+    step = " " * indent if isinstance(indent, int) else indent
+    if step.strip(" \t\n\r") or (isinstance(indent, int) and indent < 0):
+        raise ValueError(f"indent must be a number of spaces or whitespace, not {indent!r}")
+    detail = (
+        f"lines broken and indented as by json.dumps(indent={indent!r}), {MAX_LEVEL} levels deep"
+    )
+    return Layout(
+        EMPTY,
+        Break(comma.encode()),
+        Literal(colon.encode()),
+        False,
+        detail,
+        Break(),
+        Break(outside=True),
+        step,
     )

@@ -136,7 +136,7 @@ class Resources:
     def retrieved(self, uri: str) -> Any:
         """The document that the registry has for a URI, if it has one."""
         if self._registry is None:
-            return None
+            return _meta_schema(uri)
         try:
             if isinstance(self._registry, Mapping) and not hasattr(
                 self._registry, "get_or_retrieve"
@@ -205,6 +205,18 @@ class Resources:
             if dynamic and (name or value is resource.schema):
                 index.dynamic.setdefault(resource.uri, set()).add(name)
         return resource
+
+
+def _meta_schema(uri: str) -> Any:
+    """A meta-schema of the drafts, where the package that holds them is installed."""
+    if "://json-schema.org/" not in uri:
+        return None
+    try:
+        from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
+
+        return REGISTRY.contents(uri)
+    except (ImportError, LookupError):
+        return None
 
 
 def _id_of(schema: Any, draft: int) -> str | None:
