@@ -45,6 +45,8 @@ _MAPS = frozenset(
 )
 _DATA_KEYWORDS = frozenset({"enum", "const", "default", "examples"})
 _MAX_VALUES = 3_000_000
+#: Part of the URIs of meta-schemas.
+_META = "://json-schema.org/"
 
 
 def escape(token: str) -> str:
@@ -86,7 +88,7 @@ class Resources:
 
     @property
     def uses_dynamic_references(self) -> bool:
-        """Whether a dynamic reference occurs in the root document."""
+        """Whether a dynamic reference occurs in the root document, or in a meta-schema that it uses."""
         stack: list[Any] = [self.root.schema] if isinstance(self.root.schema, dict) else []
         seen = 0
         while stack:
@@ -96,6 +98,8 @@ class Resources:
                 return True
             if isinstance(value, dict):
                 if "$dynamicRef" in value or "$recursiveRef" in value:
+                    return True
+                if _META in str(value.get("$ref", "")):  # the meta-schemas use them
                     return True
                 stack.extend(item for item in value.values() if isinstance(item, dict | list))
             else:
@@ -209,7 +213,7 @@ class Resources:
 
 def _meta_schema(uri: str) -> Any:
     """A meta-schema of the drafts, where the package that holds them is installed."""
-    if "://json-schema.org/" not in uri:
+    if _META not in uri:
         return None
     try:
         from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
