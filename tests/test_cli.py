@@ -190,7 +190,8 @@ def test_a_tokenizer_that_is_none(tmp_path: Path) -> None:
 
 def test_help_names_the_commands() -> None:
     said = report(run("--help"))
-    for command in ("demo", "check", "bench", "warm"):
+    commands = ("demo", "check", "why", "dead-ends", "coverage", "profile", "export", "verify")
+    for command in (*commands, "bench", "warm"):
         assert command in said
 
 

@@ -168,6 +168,15 @@ class TestExport:
         assert proved.ok and not proved.notes, str(proved)
         assert proved.sha256 == done.sha256
 
+    def test_a_long_gbnf_is_written_but_not_read_back(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("workbench.export.recipe.MAX_PROVED", 10)
+        done = wb.export(wb.regex("[ab]{2}"), tmp_path / "g.zip", tests={"accept": ["ab"]})
+        assert "too long to be read back" in str(done)
+        files = contents(done.path)
+        assert b"too long to be read back" in files["report.html"] and "grammar.gbnf" in files
+
     def test_options_are_part_of_a_grammar(self, tmp_path: Path) -> None:
         grammar = wb.json_schema(SCHEMA, separators=(",", ":"))
         tests = {"accept": ['{"name":"Ann"}'], "reject": ['{"name": "Ann"}']}

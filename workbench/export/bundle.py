@@ -49,7 +49,8 @@ class Exported:
         lines.append("examples: " + ", ".join(f"{n} {kind}" for kind, n in counts.items()))
         gbnf = self.manifest["gbnf"]
         if gbnf["written"]:
-            lines.append(f"GBNF: round trip {gbnf['agree']} of {gbnf['examples']}")
+            proof = f"round trip {gbnf['agree']} of {gbnf['examples']}"
+            lines.append(f"GBNF: {proof if gbnf['proved'] else 'too long to be read back'}")
             lines += [f"  accepts more: {what}" for what in gbnf["looser"]]
             lines += [f"  beyond llama.cpp: {what}" for what in gbnf["extensions"]]
         else:

@@ -112,6 +112,8 @@ def _gbnf_words(entry: dict[str, Any]) -> str:
     if not entry["written"]:
         return f"not written: {entry['reason']}"
     words = f"round trip {entry['agree']} of {entry['examples']}"
+    if not entry["proved"]:
+        words = "written, too long to be read back"
     for key, what in (("looser", "accepts more"), ("extensions", "beyond llama.cpp")):
         if entry[key]:
             words += f"; {what}: {', '.join(entry[key])}"
