@@ -15,6 +15,7 @@ from tests.browser.test_stepper import cells, place, press
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.model]
 
+TABS = ("grammar", "step", "automaton", "tokens", "dead", "profile", "export")
 GRAMMAR = r"""root ::= "{" ws "\"name\":" ws string "," ws "\"tags\":" ws list "}"
 string ::= "\"" [a-zA-Z ]{1,12} "\""
 list ::= "[" value ("," ws value){0,2} "]"
@@ -198,9 +199,7 @@ class TestAutomaton:
         # A large picture opens with the rules on the stack; the others are boxes.
         button = shown.locator(".wb-rules [data-rule=list]")
         assert button.get_attribute("aria-expanded") == "false"
-        assert "▭ list" in " ".join(
-            canvas.locator("g.node[id^=r] text").all_text_contents()
-        )
+        assert "▭ list" in " ".join(canvas.locator("g.node[id^=r] text").all_text_contents())
         assert_readable(page.locator(".wb-panel"))
         page.locator(".wb-panel").screenshot(path=str(results / "bench-automaton.png"))
         button.click()
@@ -343,9 +342,8 @@ class TestProfile:
         steps = place(page)[1]
         shown = tab(page, "profile")
         assert shown.locator(".wb-tracks g[data-step]").count() == steps
-        assert (
-            f"all {steps} steps, 2 warm-up not counted" in shown.locator(".wb-range").inner_text()
-        )
+        note = shown.locator(".wb-range caption").inner_text()
+        assert re.match(rf"all {steps} steps, \d warm-up not counted", note)
         assert_readable(panel)
         panel.screenshot(path=str(results / "bench-profile.png"))
         columns = shown.locator(".wb-tracks g[data-step]")
@@ -500,6 +498,54 @@ class TestDeadEnds:
         assert shown.locator(".wb-finding").count() == 0
 
 
+class TestExport:
+    def test_refuses_first_then_writes_what_is_proved(
+        self, opened: Watched, results: Path, lab: Lab
+    ) -> None:
+        page = opened.page
+        panel = page.locator(".wb-panel")
+        shown = tab(page, "grammar")
+        while shown.locator(".wb-examples button").count():
+            shown.locator(".wb-examples button").first.click()
+        shown = tab(page, "export")
+        path = shown.locator("input[aria-label='File to write']")
+        path.fill(str(lab.folder / "code.zip"))
+        shown.get_by_role("button", name=re.compile("^Write the file")).click()
+        result = shown.locator(".wb-export-result")
+        page.wait_for_function(
+            "/there are no examples/.test(document.querySelector('.wb-export-result').textContent)"
+        )
+        assert not (lab.folder / "code.zip").exists()
+        editor = tab(page, "grammar")
+        editor.get_by_role("button", name="Add an example").click()
+        page.keyboard.type('{"code":"ABC"}')
+        page.wait_for_function(
+            "/matches/.test(document.querySelector('.wb-example-verdict')?.textContent)"
+        )
+        tab(page, "export")
+        panel.press("d")
+        page.wait_for_function(
+            "/would be written; proved again/.test("
+            "document.querySelector('.wb-export-result').textContent)"
+        )
+        assert "● examples: 1 of 1 as wanted" in shown.locator(".wb-gates").inner_text()
+        assert not (lab.folder / "code.zip").exists()
+        panel.press("x")
+        page.wait_for_function(
+            "/written, sha256 [0-9a-f]{64}; proved again/.test("
+            "document.querySelector('.wb-export-result').textContent)"
+        )
+        assert (lab.folder / "code.zip").exists()
+        assert "test_grammar.py" in result.inner_text()
+        assert_readable(panel)
+        panel.screenshot(path=str(results / "bench-export.png"))
+        panel.press("x")
+        page.wait_for_function(
+            "/press again to write over it/.test("
+            "document.querySelector('.wb-export-result').textContent)"
+        )
+
+
 class TestWhole:
     def test_tabs_by_keyboard_and_keys_stay_in_the_panel(self, opened: Watched) -> None:
         page = opened.page
@@ -508,7 +554,7 @@ class TestWhole:
         page.locator("[data-tab=step]").press("ArrowRight")
         assert page.locator("[data-tab=automaton]").get_attribute("aria-selected") == "true"
         assert page.evaluate("document.activeElement.dataset.tab") == "automaton"
-        for name in ("grammar", "step", "automaton", "tokens", "dead", "profile"):
+        for name in TABS:
             tab(page, name)
             for key in ("a", "b", "b", "x", "m", "y", "z"):
                 page.locator(".wb-panel").press(key)
@@ -516,7 +562,7 @@ class TestWhole:
         assert cells(page) == count
         page.locator(".wb-panel").press("?")
         sheet = page.locator(".wb-sheet")
-        assert "Save the profile as a file" in sheet.inner_text()
+        assert "Dry run: everything but the file" in sheet.inner_text()
         page.locator(".wb-panel").press("Escape")
 
     @pytest.mark.parametrize("width", [620, 1500])
@@ -532,7 +578,7 @@ class TestWhole:
             settled(page)
         go(page, 3)
         try:
-            for name in ("grammar", "step", "automaton", "tokens", "dead", "profile"):
+            for name in TABS:
                 tab(page, name)
                 page.wait_for_timeout(700)
                 if width > 1000:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 from tests.notebook.samples import automaton, vocabulary
 from workbench.decoding import Decoder
+from workbench.export.verify import verify
 from workbench.frontends.json_schema import json_schema
 from workbench.frontends.regex import regex
 from workbench.notebook.desk import Desk
@@ -97,7 +99,8 @@ def test_first_bytes_are_read_in_rules() -> None:
 
 
 def test_states_of_schemas_are_called_by_pointers(tiny: Any) -> None:
-    schema = {"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"]}
+    schema = {"properties": {"a": {"const": 1}}, "required": ["a"]}
+    schema |= {"type": "object", "additionalProperties": False}
     session = Session(Decoder(tiny, PROMPT, json_schema(schema, whitespace="compact")), "schema")
     compiled = session.decoder.compiled
     assert compiled is not None
@@ -234,3 +237,46 @@ class TestDeadEnds:
 
 def test_what_nobody_knows(desk: Desk) -> None:
     assert "error" in ask(desk, "weather")[0]
+
+
+class TestExport:
+    EXAMPLES = ({"text": "abab0", "want": "match"}, {"text": "x", "want": "not"})
+
+    def export(self, desk: Desk, path: Path, **more: Any) -> dict[str, Any]:
+        answer, _ = ask(desk, "export", path=str(path), **more)
+        return answer
+
+    def test_refuses_with_reasons(self, desk: Desk, tmp_path: Path) -> None:
+        answer = self.export(desk, tmp_path / "a.zip", dry=False)
+        assert not answer["ok"]
+        assert any("no examples" in reason for reason in answer["reasons"])
+        desk.examples = [{"text": "abx", "want": "match"}]
+        answer = self.export(desk, tmp_path / "a.zip", dry=False)
+        assert any("“abx” is refused" in reason for reason in answer["reasons"])
+        assert self.export(desk, tmp_path, dry=False)["reasons"] == ["name a file to write"]
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_dry_run_writes_nothing_an_export_is_proved(self, desk: Desk, tmp_path: Path) -> None:
+        desk.examples = list(self.EXAMPLES)
+        target = tmp_path / "letters.zip"
+        dry = self.export(desk, target, dry=True)
+        assert (dry["ok"], dry["reasons"], target.exists()) == (True, [], False)
+        names = {name for name, _, _ in dry["files"]}
+        assert {"examples.json", "manifest.json", "test_grammar.py", "report.html"} <= names
+        done = self.export(desk, target, dry=False)
+        assert done["ok"]
+        assert "proved again" in done["note"]
+        assert verify(target).ok
+        assert desk.session.document.panels["export"] == done
+
+    def test_nothing_is_written_over_without_a_second_press(
+        self, desk: Desk, tmp_path: Path
+    ) -> None:
+        desk.examples = list(self.EXAMPLES)
+        target = tmp_path / "letters.zip"
+        target.write_bytes(b"mine")
+        answer = self.export(desk, target, dry=False)
+        assert answer["exists"]
+        assert target.read_bytes() == b"mine"
+        assert self.export(desk, target, dry=False, overwrite=True)["ok"]
+        assert target.read_bytes() != b"mine"

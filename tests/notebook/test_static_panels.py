@@ -10,11 +10,14 @@ import pytest
 from tests.notebook import samples
 from tests.notebook.test_static_html import check
 from workbench.decoding import Decoder
+from workbench.decoding.trace import Trace, TraceStep
+from workbench.diagnostics.profile import profile
 from workbench.frontends.regex import regex
 from workbench.notebook.desk import Desk
 from workbench.notebook.editor import check as judge
 from workbench.notebook.session import Session
 from workbench.notebook.static_html import SIZE_LIMIT, static_html
+from workbench.notebook.static_parts import milliseconds, warm_up
 from workbench.notebook.views import Document, Why, WhyCell, from_trace
 
 
@@ -74,14 +77,31 @@ def test_findings_with_their_facts_and_edits(document: Document) -> None:
         assert fact in text, fact
 
 
-def test_the_profile_counts_without_the_warm_up(document: Document) -> None:
+def test_the_profile_says_what_the_diagnostics_say(document: Document) -> None:
     text = check(static_html(document, leaf=10))
-    assert "Profile: 10 steps, 2 of them warm-up and not counted" in text
-    # Mask times are 0.05 + 0.03 i for i = 2..9: sum 1.39, median 0.215.
-    assert "mask 8 1.7 ms 215 µs" in text
-    assert "forward 8" in text
+    found = profile(samples.trace())
+    cold = len(found.warm_up)
+    assert f"Profile: 10 steps, {cold} of them warm-up and not counted" in text
+    times = found.times("mask")
+    facts = [times.total, times.median, times.p90, times.p99, times.most]
+    assert f"mask {times.n} {' '.join(map(milliseconds, facts))}" in text
     assert "Mask time by rule, heaviest first" in text
     assert "string 4" in text
+
+
+@pytest.mark.parametrize(
+    ("mask", "count"),
+    [([], 0), ([1], 0), ([1, 1], 1), ([1, 1, 1, 1], 1), ([9, 9, 1, 1, 1], 2), ([9, 1, 9, 1, 1], 1)],
+)
+def test_warm_up_is_counted_as_the_diagnostics_do(mask: list[float], count: int) -> None:
+    trace = Trace()
+    for ms in mask:
+        trace.append(
+            TraceStep(
+                index=0, kind="sampled", token_id=1, token_bytes=b"a", mask_ms=ms, forward_ms=10
+            )
+        )
+    assert warm_up(mask, [10.0] * len(mask)) == count == len(profile(trace).warm_up)
 
 
 def test_every_reason_that_was_asked_for(document: Document) -> None:

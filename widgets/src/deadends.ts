@@ -34,6 +34,7 @@ export class DeadEnds implements Panel {
     private context: Context,
     private edited: (text: string, kind: string) => void,
     private go: (cursor: number) => void,
+    private given: () => object,
   ) {
     this.element = h(
       "section",
@@ -116,7 +117,7 @@ export class DeadEnds implements Panel {
     store.notify();
     try {
       const limit = Number(this.limit.value);
-      const { answer } = await host.ask<DeadReport>("dead", limit > 0 ? { max_tokens: limit } : {});
+      const { answer } = await host.ask<DeadReport>("dead", { ...(limit > 0 ? { max_tokens: limit } : {}), ...this.given() });
       if (answer.error) throw new Error(answer.error);
       store.doc.panels.dead = answer;
       this.open.clear();

@@ -78,6 +78,11 @@ export class Editor implements Panel {
     return checked.ok ? (failed ? `✕ ${failed}` : "") : "✕";
   }
 
+  /** The examples as they are now, to go with a question; nothing before the editor was shown. */
+  get given(): { examples?: Example[] } {
+    return this.loaded ? { examples: this.examples } : {};
+  }
+
   /** Put a text into the editor, as if it was typed. */
   put(text: string, kind: string): void {
     this.code.text = text;

@@ -4,6 +4,7 @@ import { AutomatonView } from "./automatonview";
 import { DeadEnds } from "./deadends";
 import { Editor } from "./editor";
 import { Explorer } from "./explorer";
+import { Exporter } from "./exporter";
 import type { Panel } from "./panel";
 import { Profiler } from "./profiler";
 import type { StepView } from "./stepview";
@@ -14,5 +15,6 @@ export function makePanels(context: Context, step: StepView, go: (cursor: number
     show("grammar");
     editor.put(text, kind);
   };
-  return [editor, step, new AutomatonView(context, show), new Explorer(context, show), new DeadEnds(context, edited, go), new Profiler(context, go)];
+  const given = () => editor.given;
+  return [editor, step, new AutomatonView(context, show), new Explorer(context, show), new DeadEnds(context, edited, go, given), new Profiler(context, go), new Exporter(context, given)];
 }

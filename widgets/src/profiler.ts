@@ -3,7 +3,7 @@ import type { Context } from "./actions";
 import { fill, h, refill, svg } from "./dom";
 import { count, duration, percent, plural } from "./format";
 import type { Panel } from "./panel";
-import { heaviest, logBins, summarise, WARM_UP, type Heavy, type Summary, type Timed } from "./stats";
+import { heaviest, logBins, summarise, warmUp, type Heavy, type Summary, type Timed } from "./stats";
 import { drawMap, drawTracks, legend, type Window } from "./tracks";
 
 type View = "time" | "heavy" | "hist";
@@ -87,7 +87,7 @@ export class Profiler implements Panel {
       fill(this.range);
       return;
     }
-    const counted = steps.slice(WARM_UP).length ? steps.slice(WARM_UP) : steps;
+    const counted = steps.slice(warmUp(steps));
     const masks = summarise(counted.map((step) => step.times.mask));
     const forwards = summarise(counted.map((step) => step.times.forward));
     const exposed = summarise(counted.map((step) => step.times.exposed));
@@ -185,14 +185,14 @@ export class Profiler implements Panel {
     const ticks = high - low > 2.5 ? [1] : [1, 2, 5];
     const marks = Array.from({ length: Math.ceil(high) - Math.floor(low) + 1 }, (_, i) => Math.floor(low) + i).flatMap((power) => ticks.map((tick) => tick * 10 ** power));
     for (const mark of marks) if (Math.log10(mark) >= low && Math.log10(mark) <= high) picture.append(svg("text", { x: x(mark), y: height - 6, class: "wb-ink-text", "text-anchor": "middle" }, duration(mark)));
-    refill(this.body, ["hist", this.width, steps.length, steps[0]?.id], () => [picture, h("p", { class: "wb-note" }, `mask time per step, logarithmic; ${plural(values.length, "step")}, the first ${WARM_UP} (warm-up) left out`)]);
+    refill(this.body, ["hist", this.width, steps.length, steps[0]?.id], () => [picture, h("p", { class: "wb-note" }, `mask time per step, logarithmic; ${plural(values.length, "step")}, ${plural(this.steps.length - steps.length, "warm-up step")} left out`)]);
   }
 
   private drawRange(steps: Timed[]): void {
     const picked = this.selection;
     const from = picked?.from ?? 0;
     const part = steps.slice(from, picked?.to ?? steps.length);
-    const warm = part.filter((_, i) => from + i < WARM_UP).length;
+    const warm = part.filter((_, i) => from + i < warmUp(steps)).length;
     const counted = part.slice(warm).length ? part.slice(warm) : part;
     const line = (name: string, s: Summary) => h("tr", {}, h("th", { scope: "row" }, name), ...[count(s.n), duration(s.sum), duration(s.median), duration(s.p90), duration(s.p99), duration(s.max)].map((text) => h("td", {}, text)));
     const title = picked ? `steps ${picked.from + 1} to ${picked.to}` : `all ${steps.length} steps`;
@@ -291,7 +291,8 @@ export class Profiler implements Panel {
 
   private save(): void {
     const { store } = this.context;
-    const rows = this.steps.map((step, i) => ({ step: i + 1, warm_up: i < WARM_UP, rule: step.stacks[0]?.[0]?.rules ?? [], ...step.times }));
+    const cold = warmUp(this.steps);
+    const rows = this.steps.map((step, i) => ({ step: i + 1, warm_up: i < cold, rule: step.stacks[0]?.[0]?.rules ?? [], ...step.times }));
     const text = JSON.stringify({ title: store.doc.title, meta: store.doc.meta, unit: "milliseconds", steps: rows }, null, 1);
     const link = h("a", { href: URL.createObjectURL(new Blob([text], { type: "application/json" })), download: "profile.json" });
     link.click();

@@ -2,8 +2,6 @@
 import { depthOf } from "./targets";
 import type { Position, Times } from "./types";
 
-/** The first steps pay for what later ones have ready (the whole prompt, empty caches): they are marked and not counted. */
-export const WARM_UP = 2;
 
 export type Timed = Position & { times: Times };
 
@@ -34,6 +32,20 @@ export function summarise(values: number[]): Summary {
     p99: quantile(values, 0.99),
     max: Math.max(0, ...values),
   };
+}
+
+/** How many leading steps pay for what later ones have ready, as `workbench.profile` counts them: the first, which reads the prompt, and next to it, up to five in all, those with more than five times the median of the others. */
+export function warmUp(steps: Timed[]): number {
+  if (steps.length < 3) return Math.min(1, Math.max(0, steps.length - 1));
+  const rest = steps.slice(1);
+  const mask = quantile(rest.map((step) => step.times.mask), 0.5);
+  const forward = quantile(rest.map((step) => step.times.forward).filter((time) => time > 0), 0.5);
+  let count = 1;
+  for (const { times } of steps.slice(1, Math.min(5, steps.length - 1))) {
+    if (!(mask > 0 && times.mask > 5 * mask) && !(forward > 0 && times.forward > 5 * forward)) break;
+    count++;
+  }
+  return count;
 }
 
 export interface Heavy {

@@ -1,7 +1,7 @@
 // Two tracks on one clock: forward pass above, mask below; what the forward pass does not hide is outlined.
 import { h, svg } from "./dom";
 import { duration } from "./format";
-import { WARM_UP, type Timed } from "./stats";
+import { warmUp, type Timed } from "./stats";
 
 /** The most columns that are drawn; beyond that, neighbours are drawn as one. */
 const COLUMNS = 300;
@@ -33,6 +33,7 @@ export function columns(steps: Timed[], window: Window): { first: number; last: 
 
 export function drawTracks(steps: Timed[], window: Window, width: number, selection: Window | null, here: number, marks: Set<number>): SVGElement {
   const shown = columns(steps, window);
+  const cold = warmUp(steps);
   const total = shown.reduce((sum, column) => sum + column.length, 0) || 1;
   const x = (ms: number) => (ms / total) * width;
   const id = `wb-hatch-t${++serial}`;
@@ -54,7 +55,7 @@ export function drawTracks(steps: Timed[], window: Window, width: number, select
     const forward = Math.max(0.6, x(column.forward) - 0.8);
     // The mask begins with the forward pass; what is exposed comes after it.
     const mask = Math.max(0.6, x(Math.min(column.mask, column.length)));
-    const warm = column.first < WARM_UP;
+    const warm = column.first < cold;
     const words = column.first === column.last ? `step ${column.first + 1}` : `steps ${column.first + 1} to ${column.last + 1}`;
     const group = svg(
       "g",

@@ -228,6 +228,9 @@ export interface ExportReport {
   path: string;
   dry: boolean;
   ok: boolean;
+  /** Whether a file of that name was there before. */
+  exists?: boolean;
+  notes?: string[];
   reasons: string[];
   files: [name: string, size: number, hash: string][];
   note: string;

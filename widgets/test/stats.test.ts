@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { heaviest, logBins, quantile, summarise, type Timed } from "../src/stats";
+import { heaviest, logBins, quantile, summarise, warmUp, type Timed } from "../src/stats";
 import { columns } from "../src/tracks";
 import { position } from "./sample";
 
@@ -39,4 +39,9 @@ test("columns stand on one clock; many neighbours become one", () => {
   const many = columns(Array.from({ length: 2000 }, () => step(1, "a")), { from: 0, to: 2000 });
   assert.ok(many.length <= 300);
   assert.equal(many.reduce((sum, c) => sum + c.last - c.first + 1, 0), 2000);
+});
+
+test("the first step warms up, and those after it that stand out", () => {
+  const of = (...masks: number[]) => warmUp(masks.map((mask) => step(mask, "a")));
+  assert.deepEqual([of(), of(1), of(1, 1), of(1, 1, 1, 1), of(9, 9, 1, 1, 1), of(9, 1, 9, 1, 1), of(9, 9, 9, 9, 9, 9, 1, 1, 1, 1, 1, 1, 1)], [0, 0, 1, 1, 2, 1, 5]);
 });

@@ -20,6 +20,7 @@ import numpy as np
 from workbench.automaton.dot import picture
 from workbench.notebook.editor import check, make_examples, read, source_text
 from workbench.notebook.explorer import endings, groups_of, mask_at, vocabulary_table
+from workbench.notebook.exporting import export_answer
 from workbench.notebook.findings import report_wire
 from workbench.notebook.places import place
 from workbench.notebook.session import Session
@@ -58,6 +59,7 @@ class Desk:
             "make": self._make,
             "apply": self._apply,
             "dead": self._dead,
+            "export": self._export,
         }
 
     @property
@@ -149,7 +151,7 @@ class Desk:
 
     def _check(self, message: dict[str, Any], reply: Reply) -> Answer:
         text, kind = str(message["text"]), str(message["kind"])
-        self.examples = [dict(item) for item in message.get("examples", ())]
+        self._take_examples(message)
 
         def work() -> dict[str, Any]:
             found = check(text, kind, self.examples, self.session.decoder.vocabulary)
@@ -158,6 +160,10 @@ class Desk:
 
         self.later("check", work, reply)
         return None
+
+    def _take_examples(self, message: dict[str, Any]) -> None:
+        if "examples" in message:
+            self.examples = [dict(item) for item in message["examples"]]
 
     def _make(self, message: dict[str, Any], reply: Reply) -> Answer:
         text, kind = str(message["text"]), str(message["kind"])
@@ -201,6 +207,7 @@ class Desk:
     def _dead(self, message: dict[str, Any], reply: Reply) -> Answer:
         length = message.get("max_tokens")
         limit = int(length) if isinstance(length, int) and length > 0 else None
+        self._take_examples(message)
 
         def work() -> dict[str, Any]:
             return self.find_dead_ends(limit)
@@ -226,3 +233,31 @@ class Desk:
         found["kind"] = getattr(self.grammar, "kind", "")
         session.document.panels["dead"] = found
         return found
+
+    # Export.
+
+    def _export(self, message: dict[str, Any], reply: Reply) -> Answer:
+        path = str(message.get("path", ""))
+        dry, overwrite = bool(message.get("dry", True)), bool(message.get("overwrite", False))
+        note = str(message.get("note", ""))
+        self._take_examples(message)
+
+        def work() -> dict[str, Any]:
+            if self.grammar is None:
+                return {"error": "there is no grammar to export"}
+            session = self.session
+            found = export_answer(
+                self.grammar,
+                path,
+                self.examples,
+                session.decoder.vocabulary,
+                title=session.document.title,
+                note=note,
+                dry=dry,
+                overwrite=overwrite,
+            )
+            session.document.panels["export"] = found
+            return found
+
+        self.later("export", work, reply)
+        return None

@@ -165,7 +165,9 @@ class WorkbenchMagics(Magics):
             trace = self.screen.session.decoder.trace
         else:
             raise UsageError("there is no run yet: begin with %step, or name a trace")
-        return _profile(trace)
+        from workbench.diagnostics.profile import profile
+
+        return profile(trace)
 
     # What was named.
 
@@ -214,12 +216,6 @@ def _verdict(grammar: Grammar, text: str, want: str) -> str:
     elif found["verdict"] == "prefix":
         line += f"; goes on with {found['expected']}"
     return _Text(line)
-
-
-def _profile(trace: Any) -> str:
-    from workbench.notebook.static_panels import profile_text
-
-    return _Text(profile_text(trace))
 
 
 def load(shell: Any) -> None:

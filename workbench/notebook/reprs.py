@@ -149,9 +149,17 @@ def register(shell: Any) -> None:
     """Tell IPython how to show these objects."""
     from workbench.automaton.model import Automaton
     from workbench.decoding.trace import Trace
+    from workbench.diagnostics.findings import DeadEndReport, Finding
+    from workbench.diagnostics.profile import Profile
+    from workbench.diagnostics.why import Why
     from workbench.engine import CompiledGrammar, Matcher
+    from workbench.export.bundle import Exported
+    from workbench.export.verify import Verification
     from workbench.grammar.ir import Grammar
 
+    plain = shell.display_formatter.formatters["text/plain"]
+    for kind in (DeadEndReport, Exported, Finding, Profile, Verification, Why):
+        plain.for_type(kind, lambda value, printer, _: printer.text(str(value)))
     html = shell.display_formatter.formatters["text/html"]
     html.for_type(Grammar, grammar_html)
     html.for_type(CompiledGrammar, compiled_html)

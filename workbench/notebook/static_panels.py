@@ -8,19 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from workbench.notebook.static_parts import meter, milliseconds, percent, table
+from workbench.notebook.static_parts import meter, milliseconds, percent, table, warm_up
 from workbench.notebook.views import Document, Position, Times
 from workbench.vocabulary.labels import label_bytes
 
-if TYPE_CHECKING:
-    from workbench.decoding.trace import Trace
+__all__ = ["static_panels"]
 
-__all__ = ["profile_text", "static_panels"]
-
-#: Steps at the beginning that are marked as warm-up and not counted.
-WARM_UP = 2
 #: Characters of a grammar, lines of it, and rows of a table that are shown.
 TEXT_SHOWN = 8_000
 ROWS_SHOWN = 60
@@ -141,7 +136,8 @@ def _profile(path: Sequence[Position]) -> str:
     timed = [(p, p.times) for p in path[:-1] if p.times is not None]
     if not timed:
         return ""
-    counted = timed[WARM_UP:] or timed
+    leading = warm_up([times.mask for _, times in timed], [times.forward for _, times in timed])
+    counted = timed[leading:]
     rows = []
     for name in ("mask", "exposed", "forward", "sample"):
         values = [getattr(times, name) for _, times in counted]
@@ -151,25 +147,6 @@ def _profile(path: Sequence[Position]) -> str:
     columns = ["time", "n", "sum", "median", "p90", "p99", "longest"]
     parts = [table(f"Times: {note}", columns, rows), _heaviest(counted)]
     return _section(f"Profile: {note}", parts)
-
-
-def profile_text(trace: Trace) -> str:
-    """Where the time of a trace went, as text: the same table for a terminal."""
-    steps = trace.steps[WARM_UP:] or trace.steps
-    if not steps:
-        return "no step was timed"
-    lines = [
-        f"{'time':<8} {'n':>5} {'sum':>10} {'median':>10} {'p90':>10} {'p99':>10} {'longest':>10}"
-    ]
-    for name in ("mask", "exposed", "forward", "sample"):
-        field = {"exposed": "mask_exposed_ms"}.get(name, f"{name}_ms")
-        values = [float(getattr(step, field)) for step in steps]
-        numbers = [sum(values), *(_quantile(values, q) for q in (0.5, 0.9, 0.99)), max(values)]
-        cells = " ".join(f"{milliseconds(value):>10}" for value in numbers)
-        lines.append(f"{name:<8} {len(values):>5} {cells}")
-    left = len(trace.steps) - len(steps)
-    lines.append(f"{left} warm-up steps not counted; device {trace.device}")
-    return "\n".join(lines)
 
 
 def _heaviest(timed: Sequence[tuple[Position, Times]]) -> str:
@@ -223,6 +200,7 @@ def _whys(document: Document, path: Sequence[Position]) -> str:
 def _export(found: dict[str, Any]) -> str:
     parts = [f"<p>{'●' if found['ok'] else '✕'} {escape(found['note'])}</p>"]
     parts += [f"<p>✕ {escape(reason)}</p>" for reason in found["reasons"]]
+    parts += [f"<p>{escape(line)}</p>" for line in found.get("notes", ())]
     rows = [
         [escape(name), f"{size:,}", f"<code>{escape(digest)}</code>"]
         for name, size, digest in found["files"]

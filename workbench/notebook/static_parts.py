@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
+from statistics import median
 
-__all__ = ["meter", "milliseconds", "percent", "table"]
+__all__ = ["meter", "milliseconds", "percent", "table", "warm_up"]
 
 
 def percent(p: float | None) -> str:
@@ -46,3 +47,20 @@ def meter(p: float | None) -> str:
         return "–"
     bar = f'<meter min="0" max="1" value="{min(max(p, 0.0), 1.0):.4f}"></meter> '
     return bar + escape(percent(p))
+
+
+def warm_up(mask: Sequence[float], forward: Sequence[float]) -> int:
+    """How many leading steps pay for what later ones have ready, as ``workbench.profile`` counts them.
+
+    The first (it reads the prompt), and next to it, up to five in all, those with more than five times the
+    median of the others.
+    """
+    if len(mask) < 3:
+        return min(1, max(0, len(mask) - 1))
+    usual = median(mask[1:]), median([time for time in forward[1:] if time] or [0.0])
+    count = 1
+    for times in list(zip(mask, forward, strict=True))[1 : min(5, len(mask) - 1)]:
+        if not any(0 < limit * 5 < time for time, limit in zip(times, usual, strict=True)):
+            break
+        count += 1
+    return count

@@ -1,0 +1,99 @@
+"""The export screen's answers: what stands in the way, what would be written, what was written and proved.
+
+Next file to read: ``workbench/export/bundle.py``.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import ExportRefused, WorkbenchError
+
+if TYPE_CHECKING:
+    from workbench.vocabulary import Vocabulary
+
+__all__ = ["export_answer", "tests_of"]
+
+_LISTS = {"match": "accept", "not": "reject", "prefix": "prefix"}
+
+
+def tests_of(examples: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """The editor's examples as the lists that an export takes."""
+    found: dict[str, list[str]] = {"accept": [], "reject": [], "prefix": []}
+    for example in examples:
+        found[_LISTS[str(example.get("want", "match"))]].append(str(example.get("text", "")))
+    return found
+
+
+def export_answer(
+    grammar: Any,
+    path: str,
+    examples: Iterable[Mapping[str, Any]],
+    vocabulary: Vocabulary,
+    *,
+    title: str,
+    note: str = "",
+    dry: bool = True,
+    overwrite: bool = False,
+) -> dict[str, Any]:
+    """Export, or with ``dry`` do everything but write the file; everything as JSON values."""
+    target = Path(path)
+    found: dict[str, Any] = {
+        "path": path,
+        "dry": dry,
+        "ok": False,
+        "exists": target.exists(),
+        "reasons": [],
+        "files": [],
+        "notes": [],
+        "note": "",
+    }
+    if not path.strip() or target.is_dir():
+        return found | {"reasons": ["name a file to write"], "note": "refused"}
+    if target.exists() and not dry and not overwrite:
+        reason = f"{path} is there already: press again to write over it"
+        return found | {"reasons": [reason], "note": "not written"}
+    with tempfile.TemporaryDirectory() as folder:
+        where = Path(folder) / (target.name or "export.zip") if dry else target
+        try:
+            return found | _written(grammar, where, examples, vocabulary, title, note, dry)
+        except ExportRefused as error:
+            return found | {"reasons": list(error.reasons), "note": "refused"}
+        except (WorkbenchError, OSError) as error:
+            return found | {"reasons": [str(error)], "note": "not written"}
+
+
+def _written(
+    grammar: Any,
+    where: Path,
+    examples: Iterable[Mapping[str, Any]],
+    vocabulary: Vocabulary,
+    title: str,
+    note: str,
+    dry: bool,
+) -> dict[str, Any]:
+    from workbench.export.bundle import export
+    from workbench.export.verify import verify
+
+    made = export(
+        grammar,
+        where,
+        tests=tests_of(examples),
+        vocabulary=vocabulary,
+        title=title,
+        dead_end_note=note,
+    )
+    proof = verify(where, vocabulary)
+    hashes = made.manifest["files"]
+    files = [[name, size, hashes.get(name, {}).get("sha256", "")] for name, size in made.files]
+    lines = [f"✕ {problem}" for problem in proof.problems]
+    lines += [f"● {what}" for what in proof.checked]
+    lines += str(made).split("\n")[1:]
+    what = "would be written" if dry else f"written, sha256 {made.sha256}"
+    holds = "proved again" if proof.ok else "NOT proved again"
+    size = sum(size for _, size in made.files)
+    note = f"{len(files)} files, {size:,} bytes {what}; {holds}"
+    return {"ok": proof.ok, "files": files, "notes": lines, "note": note}
