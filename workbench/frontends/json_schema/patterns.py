@@ -18,6 +18,7 @@ from workbench.automaton.finite import (
     to_graph,
 )
 from workbench.errors import GrammarSyntaxError
+from workbench.frontends.json_schema.boundaries import with_boundaries
 from workbench.frontends.json_schema.lookaround import look_automaton, parse_looking
 from workbench.frontends.regex import Branch, parse_regex, search
 from workbench.grammar.ir import CharSet, Expr
@@ -94,7 +95,8 @@ def _well_formed(pattern: str) -> bool:
 def pattern_expression(pattern: str) -> Expr:
     """The texts that hold a match of a pattern, over characters. Raises ``GrammarSyntaxError``."""
     if _looks_around(pattern):
-        return to_graph(look_automaton(pattern), CharSet)
+        cut = with_boundaries(pattern)
+        return to_graph(look_automaton(pattern), CharSet) if cut is None else cut
     return search(_parsed(pattern))
 
 
@@ -111,6 +113,6 @@ def pattern_automaton(pattern: str, positive: bool = True) -> Dfa:
     """
     if not positive:
         return complement(pattern_automaton(pattern))
-    if _looks_around(pattern):
+    if _looks_around(pattern) and with_boundaries(pattern) is None:
         return look_automaton(pattern)
     return minimise(determinise(pattern_expression(pattern), rule=pattern))
