@@ -32,6 +32,7 @@ _JIT = COMPILED
 _ARENA = 1 << 19
 _ROWS = 1 << 17
 _TABLE = 1 << 13
+_USED, _ROWS_USED = layout.USED, layout.ROWS
 
 
 class Positioned(Protocol):
@@ -211,7 +212,8 @@ class Engine:
 
     def tidy(self) -> None:
         """Compact the arena when it has outgrown its budget; positions outside histories become void."""
-        if self._used() > self._tidy_at:
+        counts = self._counts  # as _used(), without a call: it is asked after every token
+        if counts[_USED] + counts[_ROWS_USED] * self.stride > self._tidy_at:
             self.compact()
             self._tidy_at = max(self.budgets.arena_words, 2 * self._used())
 

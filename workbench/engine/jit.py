@@ -14,7 +14,7 @@ from llvmlite import binding as llvm
 from numba import boolean, config, int32, int64, njit, uint8, uint16, uint32
 from numba.core.bytecode import FunctionIdentity
 
-__all__ = ["COMPILED", "finished", "jit"]
+__all__ = ["COMPILED", "entry", "finished", "jit"]
 
 _INT32, _INT64, _UINT32 = int32[::1], int64[::1], uint32[::1]
 _TYPES: dict[str, Any] = {
@@ -167,6 +167,17 @@ def _keep_apart(compiled: Any) -> None:
         text += f'declare {result_type} @"{name}"({arguments})\n'
         declaration = llvm.parse_assembly(text)
         library._shared_module = declaration
+
+
+def entry(kernel: Any) -> Any:
+    """A kernel to be called from Python as compiled code, without the look at its arguments' types.
+
+    That look takes as long as a small kernel; arguments have to be what the kernel's signature says.
+    """
+    if not COMPILED:
+        return kernel
+    (compiled,) = kernel.overloads.values()
+    return compiled.entry_point
 
 
 def finished() -> None:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.engine import kernels, layout
+from workbench.engine import kernels
 from workbench.engine.engine import Engine
 from workbench.engine.history import History
-from workbench.engine.jit import COMPILED
-from workbench.engine.layout import SITE_BASE
+from workbench.engine.jit import COMPILED, entry
+from workbench.engine.layout import REFUSED, SITE_BASE
 from workbench.errors import VocabularyError
 from workbench.vocabulary import Vocabulary
 
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from workbench.engine.compile import CompiledGrammar
 
 __all__ = ["Explanation", "FrameView", "Matcher", "StackView", "empty_mask"]
+
+
+if COMPILED:
+    _lookup_to, _accept_at = entry(kernels.lookup_to), entry(kernels.accept_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,9 @@ class Matcher:
     """
 
     __slots__ = (
+        "_at",
         "_engine",
+        "_epoch",
         "_history",
         "_mask",
         "_mask_address",
@@ -109,6 +115,9 @@ class Matcher:
         self.num_accepted = 0
         self._engine: Engine = compiled.engine
         self._terminated = False
+        #: the top of the history, as long as the engine's epoch is this one
+        self._at = 0
+        self._epoch = -1
         self._mask: Any = None
         self._mask_words: Any = None
         self._mask_address = 0
@@ -138,8 +147,8 @@ class Matcher:
             engine = self._engine
             if COMPILED:
                 with engine.lock:
-                    position = self._history.top
-                    if kernels.lookup_to(engine.address, position, self._mask_address) == 0:
+                    at = self._at if self._epoch == engine.epoch else self._history.top
+                    if _lookup_to(engine.address, at, self._mask_address) == 0:
                         return
             engine.fill(self._history, self._mask_words)
             return
@@ -188,9 +197,10 @@ class Matcher:
         # from reading the position to pushing the next one: another thread may renumber all positions
         with engine.lock:
             if COMPILED and not self._terminated and engine.is_plain(token_id):
-                following = kernels.accept_at(engine.address, self._history.top, token_id)
-                if following < layout.REFUSED:
-                    following = self._following(self._history.top, token_id)
+                at = self._at if self._epoch == engine.epoch else self._history.top
+                following = _accept_at(engine.address, at, token_id)
+                if following < REFUSED:
+                    following = self._following(at, token_id)
                 ends = False
             else:
                 following = self._following(self._history.top, token_id)
@@ -211,6 +221,8 @@ class Matcher:
     def go_on(self, position: int, token_id: int) -> None:
         """Count one more token, which led to a position of the engine."""
         self._history.push(position, token_id)
+        self._at = position
+        self._epoch = self._engine.epoch
         self.num_accepted += 1
 
     def _following(self, position: int, token_id: int) -> int:
@@ -248,6 +260,7 @@ class Matcher:
         if n:
             with self._engine.lock:
                 self._history.pop(n)
+                self._epoch = -1
             self._terminated = False
             self.num_accepted -= n
 
@@ -255,6 +268,7 @@ class Matcher:
         """Go back to the start."""
         fresh = Matcher(self.compiled, self._history.keep)
         self._history = fresh._history
+        self._epoch = -1
         self._terminated = False
         self.num_accepted = 0
 
@@ -265,6 +279,7 @@ class Matcher:
         other.num_accepted = self.num_accepted
         other._engine = self._engine
         other._terminated = self._terminated
+        other._at, other._epoch = self._at, self._epoch
         other._mask = other._mask_words = None
         other._mask_address = 0
         with self._engine.lock:
