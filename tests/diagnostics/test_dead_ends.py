@@ -78,6 +78,22 @@ class TestSchemas:
         assert "'b.[].c'" in finding.message and "false" in finding.message
         assert not dead_ends(mended(schema, finding)).findings
 
+    def test_many_members_are_asked_about_together(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        properties: dict[str, Any] = {f"m{i}": {"type": "integer"} for i in range(100)}
+        # "one" and "two" exclude each other, and each can be written
+        properties |= {"bad": CODE, "one": {}, "two": {}}
+        schema = {
+            "type": "object",
+            "properties": properties,
+            "dependentSchemas": {"one": {"properties": {"two": False}}},
+        }
+        report = dead_ends(schema)
+        assert only(report).pointer == "#/properties/bad"
+        assert "103 members of objects" in str(report) and report.complete
+        monkeypatch.setattr("workbench.diagnostics.schema_parts.MAX_WORK", 1)
+        few = dead_ends({**schema, "allOf": [{"properties": {f"n{i}": CODE for i in range(40)}}]})
+        assert not few.complete and "members were not looked at" in few.stopped[0]
+
     def test_parts_that_only_meet_in_an_object_around_them(self) -> None:
         schema = {
             "allOf": [

@@ -11,8 +11,9 @@ import workbench as wb
 from tests.engine.grammars import grammars
 from tests.frontends.ir_match import matches
 from tests.oracle import Oracle
+from workbench.diagnostics.author_parse import AuthorParse
 from workbench.diagnostics.author_states import AuthorStates
-from workbench.diagnostics.earley import AuthorParse, TooMuch
+from workbench.diagnostics.earley import TooMuch
 from workbench.diagnostics.shortest import NEVER, Shortest
 from workbench.diagnostics.verdicts import byte_vocabulary
 from workbench.engine.tokens import resolve_tokens

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given, settings, strategies as st
 
 import workbench as wb
+from tests.engine.grammars import Case, cases
 from workbench.diagnostics.why import WhyFrame
 
 #: Every byte is a token, and some longer ones.
@@ -191,6 +193,13 @@ def test_what_the_vocabulary_cannot_spell() -> None:
     assert why.expected == frozenset(b"a")
 
 
+def test_a_part_that_never_ends() -> None:
+    why = ask(wb.gbnf('root ::= "x" | "a" loop\nloop ::= "b" loop'), b"", "a")
+    assert (
+        why.sentence == "byte 1 ('a') may come by the grammar, but leads to a part that never ends"
+    )
+
+
 def test_bytes_that_are_no_token() -> None:
     why = ask(wb.regex("[a-z]+!"), b"", "abcd")
     assert why.token_id is None and not why.allowed
@@ -217,6 +226,14 @@ def test_names_that_are_not_listed() -> None:
     assert why.stack[0].pointer == "#"
     assert why.stack[0].entered == 10
     assert ord('"') not in why.expected
+    assert why.sentence == 'byte 1 (\'"\') may not end "age" here: that one is listed, elsewhere'
+
+
+def test_a_name_that_came_before() -> None:
+    # the other text may go on, as "bc", but not end
+    why = ask(wb.json_schema({"additionalProperties": {"type": "integer"}}), b'{"b": 1, "b', '"')
+    assert why.sentence == 'byte 1 (\'"\') may not end "b" here: it came before in this object'
+    assert ord("c") in why.expected
 
 
 def test_the_matcher_stays_as_it_was() -> None:
@@ -268,3 +285,34 @@ def test_frames_in_words() -> None:
     )
     assert WhyFrame("r", count=1, least=2, most=None).counted == "1 of at least 2"
     assert WhyFrame("r", count=4, least=2, most=9).counted == "4 of at most 9"
+
+
+@given(cases(), st.data())
+@settings(max_examples=40, deadline=None)
+def test_every_token_of_random_grammars(case: Case, data: st.DataObject) -> None:
+    """Verdicts are those of the masks, and every refused token has a byte or a reason of its own."""
+    vocabulary = case.vocabulary()
+    try:
+        matcher = wb.compile(case.grammar, vocabulary, case.limits()).matcher()
+    except (wb.UnsatisfiableGrammar, wb.GrammarTooComplex):
+        return
+    for _ in range(3):
+        allowed = matcher.allowed_ids().tolist()
+        for token_id in range(vocabulary.size):
+            why = wb.explain(matcher, token_id)
+            known = matcher.explain(token_id)
+            assert why.allowed == (token_id in allowed) == known.allowed
+            assert why.sentence and why.terms == "author" and not why.note
+            if why.cells:
+                assert why.consumed == known.consumed
+                assert (why.fatal is None) == (known.consumed == len(why.token_bytes))
+                assert why.expected == known.expected
+                reached = [cell for cell in why.cells if cell.status != "not reached"]
+                assert all(cell.stack and cell.states for cell in reached)
+                assert "this vocabulary" not in why.sentence or vocabulary.missing_bytes
+            assert all(near.token_id in allowed for near in why.nearest)
+            assert all(end.allowed == (end.token_id in allowed) for end in why.ends)
+        going = [i for i in allowed if i not in vocabulary.eos_ids]
+        if not going:
+            return
+        assert matcher.accept(data.draw(st.sampled_from(going)))

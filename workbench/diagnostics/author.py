@@ -12,7 +12,8 @@ from threading import RLock
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from workbench.diagnostics.earley import AuthorFrame, AuthorParse, TooMuch, WayOut
+from workbench.diagnostics.author_parse import AuthorFrame, AuthorParse, WayOut
+from workbench.diagnostics.earley import TooMuch
 from workbench.diagnostics.why import WhyFrame
 from workbench.engine import CompiledGrammar, Matcher
 from workbench.engine.engine import Engine

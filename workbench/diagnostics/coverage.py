@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from workbench.diagnostics.author import excerpt
-from workbench.diagnostics.earley import AuthorParse, TooMuch
+from workbench.diagnostics.author_parse import AuthorParse
+from workbench.diagnostics.earley import TooMuch
 from workbench.diagnostics.schema_parts import members
 from workbench.diagnostics.verdicts import as_bytes
 from workbench.diagnostics.why import quoted

@@ -8,19 +8,18 @@ was read, in a scope of members the number of a record of those that came.
 
 Work is bounded by a number of items; past it ``TooMuch`` is raised and the columns stay as they are.
 
-Next file to read: ``workbench/diagnostics/explain.py``.
+Next file to read: ``workbench/diagnostics/author_parse.py``.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from workbench.diagnostics.author_states import AuthorStates, Node, passed
 from workbench.grammar.ir import Grammar, Guard, Origin, Scope, Token
 
-__all__ = ["DEFAULT_ITEMS", "AuthorFrame", "AuthorParse", "Step", "TooMuch", "WayOut"]
+__all__ = ["DEFAULT_ITEMS", "Column", "Earley", "Item", "Step", "TooMuch", "members"]
 
 #: Items before parsing stops: half a second of work, 60 MB.
 DEFAULT_ITEMS = 200_000
@@ -36,24 +35,6 @@ class TooMuch(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class AuthorFrame:
-    """A part of the grammar that is open.
-
-    ``rule`` is its rule, ``place`` where it is written, ``entered`` the offset of its first byte.
-    ``count`` is how often a counted part was read, of ``least`` to ``most`` times. ``expects`` are the
-    places of what may come next in it.
-    """
-
-    rule: str
-    place: Origin | None
-    entered: int
-    count: int | None = None
-    least: int = 0
-    most: int | None = None
-    expects: tuple[Origin, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Step:
     """A part of a derivation: a node, or (None) something read in one, with its place and its bytes."""
 
@@ -63,24 +44,8 @@ class Step:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class WayOut:
-    """The bytes that may follow in an open part, and whether it can end instead."""
-
-    follows: frozenset[int]
-    may_end: bool
-
-
-#: What tells frames apart.
-_Key = tuple[str, Origin | None, int, int | None]
-
-
-def _key(frame: AuthorFrame) -> _Key:
-    return frame.rule, frame.place, frame.entered, frame.count
-
-
 @dataclass(slots=True)
-class _Column:
+class Column:
     """What holds after some symbols. ``kernel`` are the items that the last symbol led to."""
 
     items: dict[Item, Way | None] = field(default_factory=dict)
@@ -97,7 +62,7 @@ _Record = tuple[int, int, frozenset[tuple[int, str]]]
 _NOTHING: _Record = (0, 0, frozenset())
 
 
-class AuthorParse:
+class Earley:
     """A text read so far under a grammar.
 
     ``tokens`` are the ids of the grammar's token terminals (see ``resolve_tokens``). A text is fed as
@@ -117,7 +82,7 @@ class AuthorParse:
         self.n_items = 0
         self.data = bytearray()
         self._ids = [frozenset(ids) for ids in (tokens or {}).values()]
-        self.columns: list[_Column] = []
+        self.columns: list[Column] = []
         #: members that came (as bits), their number, and texts that may not come again
         self._records: list[_Record] = [_NOTHING]
         self._marks: dict[_Record, int] = {_NOTHING: 0}
@@ -197,18 +162,18 @@ class AuthorParse:
             del self._later[later]
 
     def _push(self, offset: int, seeds: Sequence[tuple[Item, Way | None]]) -> bool:
-        column = _Column(offset=offset)
+        column = Column(offset=offset)
         self.columns.append(column)
         column.kernel = list(dict.fromkeys(item for item, _ in seeds))
         try:
-            self._close(column, len(self.columns) - 1, list(reversed(seeds)))
+            self.close(column, len(self.columns) - 1, list(reversed(seeds)))
         except TooMuch:
             self.columns.pop()
             self.n_items -= len(column.items)
             raise
         return True
 
-    def _close(self, column: _Column, k: int, todo: list[tuple[Item, Way | None]]) -> None:
+    def close(self, column: Column, k: int, todo: list[tuple[Item, Way | None]]) -> None:
         """Predict and complete until nothing is new."""
         states, nodes = self.states.states, self.states.nodes
         while todo:
@@ -240,20 +205,20 @@ class AuthorParse:
                         todo.append(((self.states.enter(callee), k, 0), None))
                     elif callee in column.empty:
                         last = column.empty[callee]
-                        todo.append((self._after(item, target, True), (item, k, last)))
+                        todo.append((self.after(item, target, True), (item, k, last)))
             if state.final or (counting and count >= node.least):
                 text = None
                 if node.kind == "other":
-                    text = self.states.text(node, self._between(origin, k))
+                    text = self.states.text(node, self.between(origin, k))
                 if text is not None and text in node.texts:
                     continue
                 if origin == k:
                     column.empty.setdefault(node.number, item)
                 callers = column if origin == k else self.columns[origin] if origin >= 0 else None
                 for caller, target in callers.waiting.get(node.number, ()) if callers else ():
-                    after = self._after(caller, target, origin == k)
+                    after = self.after(caller, target, origin == k)
                     if text is not None and node.fresh:
-                        mark = self._with_text(after[2], node.cell, text)
+                        mark = self.with_text(after[2], node.cell, text)
                         if mark is None:
                             continue
                         after = (*after[:2], mark)
@@ -266,7 +231,7 @@ class AuthorParse:
         after = passed(node.expr, came, count, guard)
         return None if after is None else self._mark((*after, texts))
 
-    def _with_text(self, mark: int, cell: int, text: str) -> int | None:
+    def with_text(self, mark: int, cell: int, text: str) -> int | None:
         came, count, texts = self._records[mark]
         return None if (cell, text) in texts else self._mark((came, count, texts | {(cell, text)}))
 
@@ -276,12 +241,12 @@ class AuthorParse:
             self._records.append(record)
         return found
 
-    def _between(self, start: int, stop: int) -> bytes:
+    def between(self, start: int, stop: int) -> bytes:
         if start < 0:
             return b""
         return bytes(self.data[self.columns[start].offset : self.columns[stop].offset])
 
-    def _after(self, caller: Item, target: int, empty: bool) -> Item:
+    def after(self, caller: Item, target: int, empty: bool) -> Item:
         """Where a caller goes on when what it called has ended."""
         number, origin, count = caller
         node = self.states.nodes[self.states.states[number].node]
@@ -310,178 +275,7 @@ class AuthorParse:
 
     def next_bytes(self) -> frozenset[int]:
         """The bytes that may follow, also ones that no complete text goes on with."""
-        return _members(self.columns[-1].scans)
-
-    def expected_places(self, values: frozenset[int]) -> Iterator[Origin | None]:
-        """Where it is written that one of some bytes may follow."""
-        wanted = sum(1 << byte for byte in values)
-        for item in self.columns[-1].items:
-            for mask, _, place in self.states.states[item[0]].bytes:
-                if mask & wanted:
-                    yield place
-
-    def stacks(self, limit: int = 8) -> list[tuple[AuthorFrame, ...]]:
-        """Ways in which the text so far can be read: open parts, innermost first; at most ``limit``.
-
-        Of the ways that lead to one innermost part, a shortest one is shown, and none that is another one
-        with its innermost parts ended.
-        """
-        found: dict[tuple[_Key, ...], list[AuthorFrame]] = {}
-        for item in self._tops():
-            path = self._path(item)
-            if path is None:
-                continue
-            frames = list(self._frames(path))
-            key = tuple(map(_key, frames))
-            if key in found:
-                top = found[key][0]
-                expects = tuple(dict.fromkeys((*top.expects, *frames[0].expects)))
-                found[key][0] = replace(top, expects=expects)
-            elif not any(known[len(known) - len(key) :] == key for known in found):
-                found[key] = frames
-            if len(found) > limit:
-                break
-        return [tuple(frames) for frames in list(found.values())[:limit]]
-
-    def ways_out(self, limit: int = 40) -> list[WayOut]:
-        """For the first stack, of each of its parts: what may follow in it when those in it end here.
-
-        Whether these can end here is told as well. As long as the stack, at most ``limit``.
-        """
-        path = next((p for p in map(self._path, self._tops()) if p is not None), [])
-        out: list[WayOut] = []
-        for _, together in self._groups(path)[:limit]:
-            ways = [self._way_out(path, i) for i in together]
-            follows = frozenset().union(*(way.follows for way in ways))
-            out.append(WayOut(follows, all(way.may_end for way in ways)))
-        return out
-
-    def _way_out(self, path: list[Item], i: int) -> WayOut:
-        last = path[i]
-        if i == 0:
-            return self._scratch([x for x in self.columns[-1].items if self._together(x, last)])
-        child = path[i - 1]
-        callee = self.states.states[child[0]].node
-        callers = [w for w in self.columns[child[1]].waiting[callee] if self._together(w[0], last)]
-        return self._scratch([self._after(*caller, False) for caller in callers])
-
-    def _scratch(self, items: list[Item]) -> WayOut:
-        """What may follow some items of one node, looked at by themselves."""
-        column = _Column(offset=self.columns[-1].offset)
-        before = self.n_items
-        self.columns.append(column)
-        try:
-            # entered nowhere: what ends here leads to no caller
-            self._close(column, len(self.columns) - 1, [((s, -1, n), None) for s, _, n in items])
-        except TooMuch:
-            return WayOut(frozenset(), False)
-        finally:
-            self.columns.pop()
-            self.n_items = before
-        return WayOut(
-            _members(column.scans),
-            any(item[1] == -1 and self._ends(item) for item in column.items),
-        )
-
-    def _together(self, item: Item, other: Item) -> bool:
-        """Whether items are in one frame: of a node, entered in a column, with the same count."""
-        states = self.states.states
-        return states[item[0]].node == states[other[0]].node and item[1:] == other[1:]
-
-    def _ends(self, item: Item) -> bool:
-        state = self.states.states[item[0]]
-        node = self.states.nodes[state.node]
-        return state.final or (node.kind == "repeat" and item[2] >= node.least)
-
-    def _tops(self) -> list[Item]:
-        """The innermost items, those with the latest begin first: where a part has ended, its caller."""
-        column = self.columns[-1]
-        found: dict[Item, None] = {}
-        seen: set[Item] = set()
-        todo = list(reversed(column.kernel))
-        while todo:
-            item = todo.pop()
-            if item in seen or item not in column.items:
-                continue
-            seen.add(item)
-            number, origin, count = item
-            state = self.states.states[number]
-            node = self.states.nodes[state.node]
-            if state.leads_on or (node.kind == "repeat" and not state.final):
-                found.setdefault(item)
-                continue
-            todo += [(target, origin, count) for target in reversed(state.skips)]
-            if state.final:
-                callers = self.columns[origin].waiting.get(node.number, ())
-                if not callers and node.number == self.states.root:
-                    found.setdefault(item)
-                empty = origin == len(self.columns) - 1
-                todo += [self._after(caller, target, empty) for caller, target in callers]
-        return sorted(found, key=lambda item: -item[1])
-
-    def _path(self, top: Item) -> list[Item] | None:
-        """The items from an item to the start rule, each waiting for the one before; a shortest such path."""
-        before: dict[Item, Item | None] = {top: None}
-        queue = deque([top])
-        while queue:
-            item = queue.popleft()
-            number, origin, _ = item
-            node = self.states.states[number].node
-            if node == self.states.root and origin == 0:
-                path: list[Item] = []
-                at: Item | None = item
-                while at is not None:
-                    path.append(at)
-                    at = before[at]
-                return path[::-1]
-            for caller, _ in self.columns[origin].waiting.get(node, ()):
-                if caller not in before:
-                    before[caller] = item
-                    queue.append(caller)
-        return None
-
-    def _node(self, item: Item) -> Node:
-        return self.states.nodes[self.states.states[item[0]].node]
-
-    def _groups(self, path: list[Item]) -> list[tuple[int, list[int]]]:
-        """The frames of a path: which item of it each shows, and which items belong together in it.
-
-        The body of a repetition is no frame beside the repetition; neither is what is nothing but the part
-        in it: of the same place of a schema and begun at the same byte, or a rule around a scope.
-        """
-        groups: list[tuple[int, list[int]]] = []
-        for i, item in enumerate(path):
-            node = self._node(item)
-            if node.kind == "body":
-                continue
-            if groups and node.kind != "repeat":
-                inner = path[groups[-1][0]]
-                known = self._node(inner)
-                if inner[1] == item[1] and known.kind != "repeat":
-                    pointer = known.origin and known.origin.pointer
-                    same = pointer is not None and node.origin and node.origin.pointer == pointer
-                    if same or known.kind == "scope":
-                        groups[-1][1].append(i)
-                        continue
-            groups.append((i, [i]))
-        return groups
-
-    def _frames(self, path: list[Item]) -> Iterator[AuthorFrame]:
-        for i, _ in self._groups(path):
-            number, origin, count = path[i]
-            state = self.states.states[number]
-            node = self._node(path[i])
-            counted = node.kind == "repeat"
-            places = [place for *_, place in (*state.bytes, *state.calls, *state.tokens) if place]
-            yield AuthorFrame(
-                node.rule,
-                node.origin,
-                self.columns[origin].offset,
-                count if counted else None,
-                node.least if counted else 0,
-                node.most if counted else None,
-                tuple(dict.fromkeys(places)),
-            )
+        return members(self.columns[-1].scans)
 
     def derivation(self) -> Iterator[Step]:
         """One way to read a complete text: its nodes, and the places of what was read in them.
@@ -520,7 +314,8 @@ class AuthorParse:
         return next((p for _, target, p in state.tokens if target == after[0]), None)
 
 
-def _members(scans: Iterable[tuple[int, int, Item]]) -> frozenset[int]:
+def members(scans: Iterable[tuple[int, int, Item]]) -> frozenset[int]:
+    """The bytes that some item can read."""
     mask = 0
     for bits, _, _ in scans:
         mask |= bits

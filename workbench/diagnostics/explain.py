@@ -9,6 +9,7 @@ Next file to read: ``workbench/diagnostics/dead_ends.py``.
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_left
 from weakref import WeakKeyDictionary
 
@@ -23,7 +24,8 @@ from workbench.diagnostics.author import (
     author_text,
     automaton_standing,
 )
-from workbench.diagnostics.earley import AuthorParse, TooMuch
+from workbench.diagnostics.author_parse import AuthorParse
+from workbench.diagnostics.earley import TooMuch
 from workbench.diagnostics.why import (
     Nearest,
     Why,
@@ -39,6 +41,7 @@ from workbench.vocabulary.labels import label_bytes
 
 __all__ = ["explain", "frames_after", "tokens_at"]
 
+_QUOTE = ord('"')
 #: Allowed tokens that are named beside a refused one.
 NEAREST = 6
 
@@ -120,8 +123,8 @@ class _Question:
             expected=expected,
             nearest=() if allowed else self._nearest(fatal),
             ends=ends,
-            after=len(parse.data) if parse else self._length(),
-            terms="author" if parse else "automaton",
+            after=len(parse.data) if parse is not None else self._length(),
+            terms="author" if parse is not None else "automaton",
             note=self.note,
         )
 
@@ -208,8 +211,8 @@ class _Question:
             expected = engine.live_bytes(position)
             if fatal is None:
                 return tuple(cells), None, expected, "every byte may come"
-            author_bytes = parse.next_bytes() if parse is not None and standing.frames else None
-            sentence = self._sentence(fatal, standing, expected, author_bytes)
+            known = parse if standing.frames else None
+            sentence = self._sentence(fatal, standing, expected, known)
             return tuple(cells), fatal, expected, sentence
         finally:
             if parse is not None:
@@ -238,7 +241,7 @@ class _Question:
         fatal: int,
         standing: Standing,
         expected: frozenset[int],
-        author_bytes: frozenset[int] | None,
+        parse: AuthorParse | None,
     ) -> str:
         data = self.data
         byte = data[fatal]
@@ -248,8 +251,14 @@ class _Question:
         begun = _unfinished(data[:fatal])
         if begun and not 0x80 <= byte < 0xC0:
             return f"{lead} may not come inside a character, of which {begun.hex(' ').upper()} is there"
-        if author_bytes is not None and byte in author_bytes:
+        if parse is not None and byte in parse.next_bytes():
+            if not self.vocabulary.missing_bytes:
+                return f"{lead} may come by the grammar, but leads to a part that never ends"
             return f"{lead} may come by the grammar, but no text that this vocabulary can spell goes on so"
+        refused = parse.refused_text() if parse is not None and byte == _QUOTE else None
+        if refused is not None:
+            why = "it came before in this object" if refused[1] else "that one is listed, elsewhere"
+            return f"{lead} may not end {json.dumps(refused[0], ensure_ascii=False)} here: {why}"
         frames, ways = standing.frames, standing.ways
         if not frames:
             return f"{lead} may not come"

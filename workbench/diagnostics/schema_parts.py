@@ -18,10 +18,12 @@ from typing import Any
 from workbench.diagnostics.findings import ABSENT, Edit, Finding, Suggestion
 from workbench.errors import GrammarSyntaxError, UnsatisfiableGrammar, WorkbenchError
 
-__all__ = ["Part", "blamed", "broken_members", "mend", "unsatisfiable"]
+__all__ = ["Part", "blamed", "broken_members", "members", "mend", "unsatisfiable"]
 
-#: Members whose schemas are looked at.
-MAX_MEMBERS = 150
+#: Work before the search for members stops: questions, each as many units as the schema has values in it.
+MAX_WORK = 120_000
+#: Members of one object that are asked about at once: when all of them can stand together, each can.
+_TOGETHER = 32
 _HOME = "urn:workbench:schema"
 
 #: Bounds from above and from below, each with its partner.
@@ -105,39 +107,89 @@ def unsatisfiable(schema: Any, pointer: str) -> Finding:
 def broken_members(schema: Any) -> tuple[list[Finding], int, str]:
     """Members that no text can have, of a schema that has texts; how many were looked at; what was not."""
     findings: list[Finding] = []
+    every = list(members(schema))
+    questions = max(20, MAX_WORK // _size(schema))
+    beside: dict[tuple[str | None, ...], list[Part]] = {}
+    for part in every:
+        beside.setdefault(part.steps[:-1], []).append(part)
+    todo = [
+        parts[i : i + _TOGETHER]
+        for parts in beside.values()
+        for i in range(0, len(parts), _TOGETHER)
+    ][::-1]
     hopeless: list[tuple[str | None, ...]] = []
     looked = 0
-    for part in members(schema):
-        if any(part.steps[: len(steps)] == steps for steps in hopeless):
+    while todo and questions > 0:
+        group = [part for part in todo.pop() if not _below(part.steps, hopeless)]
+        if not group:
             continue
-        if looked == MAX_MEMBERS:
-            return findings, looked, f"only the first {MAX_MEMBERS} members were looked at"
+        questions -= 1
+        if len(group) > 1:
+            names = [str(part.steps[-1]) for part in group]
+            if _satisfiable(schema, _demand(group[0].steps[:-1], names)):
+                looked += len(group)
+            else:
+                half = len(group) // 2
+                todo += [group[half:], group[:half]]
+            continue
         looked += 1
-        wanted = _demand(part.steps)
-        pointer = blamed(schema, wanted)
-        if pointer is None:
-            continue
-        hopeless.append(part.steps)
-        above = part.pointer == pointer or part.pointer.startswith(f"{pointer}/")
-        if above or not pointer.startswith("#") or _at(schema, pointer) is ABSENT:
-            pointer = part.pointer
-        forbidden = _at(schema, pointer) is False
+        finding = _broken(schema, group[0])
+        if finding is not None:
+            hopeless.append(group[0].steps)
+            findings.append(finding)
+    left = len(every) - looked - sum(_below(part.steps, hopeless) for part in every)
+    stopped = f"{max(left, 1)} of {len(every)} members were not looked at" if todo else ""
+    return findings, looked, stopped
 
-        def works(changed: Any, wanted: Any = wanted) -> bool:
-            return blamed(changed, wanted) is None
 
-        why = "the schema there is false" if forbidden else "no value satisfies it"
-        findings.append(
-            Finding(
-                kind="never written",
-                message=f"member {part.name!r} can never be written: {pointer}: {why}",
-                warning=True,
-                pointer=pointer,
-                source=_excerpt(schema, pointer),
-                suggestion=mend(schema, pointer, works),
-            )
-        )
-    return findings, looked, ""
+def _below(steps: tuple[str | None, ...], hopeless: list[tuple[str | None, ...]]) -> bool:
+    return any(steps[: len(above)] == above for above in hopeless)
+
+
+def _broken(schema: Any, part: Part) -> Finding | None:
+    """The finding for a member that no text can have."""
+    wanted = _demand(part.steps)
+    pointer = blamed(schema, wanted)
+    if pointer is None:
+        return None
+    above = part.pointer == pointer or part.pointer.startswith(f"{pointer}/")
+    if above or not pointer.startswith("#") or _at(schema, pointer) is ABSENT:
+        pointer = part.pointer
+    why = "the schema there is false" if _at(schema, pointer) is False else "no value satisfies it"
+    return Finding(
+        kind="never written",
+        message=f"member {part.name!r} can never be written: {pointer}: {why}",
+        warning=True,
+        pointer=pointer,
+        source=_excerpt(schema, pointer),
+        suggestion=mend(schema, pointer, lambda changed: blamed(changed, wanted) is None),
+    )
+
+
+def _satisfiable(schema: Any, wanted: Any) -> bool:
+    """Whether it is sure that some value satisfies both."""
+    from workbench.frontends.json_schema import json_schema
+
+    both = {"allOf": [{"$ref": _HOME}, wanted]}
+    try:
+        json_schema(both, on_unsupported="report", registry={_HOME: schema})
+    except WorkbenchError:
+        return False
+    return True
+
+
+def _size(schema: Any) -> int:
+    """How many values a schema is made of."""
+    count = 0
+    todo = [schema]
+    while todo:
+        count += 1
+        value = todo.pop()
+        if isinstance(value, dict):
+            todo += value.values()
+        elif isinstance(value, list):
+            todo += value
+    return count
 
 
 def _excerpt(schema: Any, pointer: str) -> str:
@@ -173,9 +225,9 @@ def members(schema: Any) -> Iterator[Part]:
             todo.append((part.steps, part.pointer))
 
 
-def _demand(steps: tuple[str | None, ...]) -> Any:
-    """A schema of the values that have a member."""
-    wanted: Any = True
+def _demand(steps: tuple[str | None, ...], names: list[str] | None = None) -> Any:
+    """A schema of the values that have a member, or several below one place."""
+    wanted: Any = True if names is None else {"type": "object", "required": names}
     for step in reversed(steps):
         if step is None:
             wanted = {"type": "array", "contains": wanted}

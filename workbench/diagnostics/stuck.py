@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from workbench.diagnostics.author import author_text, excerpt
-from workbench.diagnostics.earley import AuthorFrame
+from workbench.diagnostics.author_parse import AuthorFrame
 from workbench.diagnostics.explain import frames_after
 from workbench.diagnostics.findings import Edit, Escape, Finding, Suggestion
 from workbench.diagnostics.spelling import Place, unspellable
