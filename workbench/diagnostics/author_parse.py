@@ -178,8 +178,8 @@ class AuthorParse(Earley):
             todo += [(target, origin, count) for target in reversed(state.skips)]
             if state.final:
                 callers = self.columns[origin].waiting.get(node.number, ())
-                if not callers and node.number == self.states.root:
-                    found.setdefault(item)
+                if origin == 0 and node.number == self.states.root:
+                    found.setdefault(item)  # the whole text is complete
                 empty = origin == len(self.columns) - 1
                 todo += [self.after(caller, target, empty) for caller, target in callers]
         return sorted(found, key=lambda item: -item[1])
