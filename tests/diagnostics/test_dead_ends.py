@@ -186,6 +186,10 @@ class TestRules:
         assert finding.kind == "endless loop" and not finding.warning and finding.path == b""
         assert not dead_ends(mended(grammar, finding), letters(b"a")).findings
 
+    def test_a_rule_that_nothing_leads_to(self) -> None:
+        grammar = wb.gbnf('root ::= "a" never{0}\nnever ::= never')
+        assert not dead_ends(grammar, letters(b"a")).findings
+
     def test_a_class_without_members(self) -> None:
         finding = only(dead_ends(wb.gbnf('root ::= "a" | none\nnone ::= []'), letters(b"a")))
         assert (finding.kind, finding.rule) == ("never written", "none")

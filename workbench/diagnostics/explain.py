@@ -64,6 +64,8 @@ def explain(matcher: Matcher, token: int | str | bytes) -> Why:
     >>> wb.explain(matcher, ")").sentence
     "byte 1 (')') may not come: the text is complete"
     """
+    if not isinstance(matcher, Matcher):
+        raise TypeError(f"only matchers of compiled grammars can be asked, not {matcher!r:.60}")
     return _Question(matcher, token).answer()
 
 

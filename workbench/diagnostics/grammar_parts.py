@@ -68,10 +68,10 @@ def useless_parts(
     findings = []
     for name in _reached(grammar):
         node = alone.states.rule(name)
-        if alone.inside[node] >= NEVER:
+        if alone.rule(name) >= NEVER:
             findings.append(_endless(grammar, name, alone.to(node)))
             continue
-        if spelled.inside[spelled.states.rule(name)] >= NEVER:
+        if spelled.rule(name) >= NEVER:
             text = _written(grammar.rules[name])
             findings.append(_unspelled(grammar, name, None, alone.to(node), text, missing))
             continue
@@ -187,7 +187,7 @@ def _is_endless(grammar: Grammar, name: str) -> bool:
         return False
     node = states.rule(name)
     shortest = Shortest(states)
-    return node in shortest.reached and shortest.inside[node] >= NEVER
+    return node in shortest.reached and shortest.rule(name) >= NEVER
 
 
 def _exits(grammar: Grammar, name: str) -> Iterator[tuple[str, list[Edit]]]:

@@ -80,6 +80,11 @@ class Shortest:
         """The nodes that the start rule leads to, by anything that can be written before them."""
         return frozenset(self._before) | {self.states.root}
 
+    def rule(self, name: str) -> int:
+        """Least length of a text of a rule; 0 for one that nothing can lead to."""
+        node = self.states.rule(name)
+        return self.inside[node] if node < len(self.inside) else 0
+
     def members(self, node: int) -> list[int]:
         """The states of a node."""
         return self._members[node]
@@ -121,7 +126,7 @@ class Shortest:
             case Repeat(item=item, min=least):
                 return least == 0 or self.has_text(item)
             case Ref(name=name):
-                return self.inside[self.states.rule(name)] < NEVER
+                return self.rule(name) < NEVER
             case Graph(start=start, finals=finals, edges=edges):
                 kept = [(a, b) for a, label, b in edges if self.has_text(label)]
                 return not _led_to(start, kept).isdisjoint(finals)
