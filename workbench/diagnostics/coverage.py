@@ -15,6 +15,7 @@ from typing import Any, Literal
 from workbench.diagnostics.author import excerpt
 from workbench.diagnostics.author_parse import AuthorParse
 from workbench.diagnostics.earley import TooMuch
+from workbench.diagnostics.readable import readable
 from workbench.diagnostics.schema_parts import members
 from workbench.diagnostics.verdicts import as_bytes
 from workbench.diagnostics.why import quoted
@@ -61,6 +62,7 @@ class Covered:
         return {key: getattr(self, key) for key in self.__slots__}
 
 
+@readable
 @dataclass(frozen=True, slots=True)
 class Coverage:
     """What examples use of a grammar, in its order.

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from workbench.diagnostics.readable import readable
 from workbench.diagnostics.why import WhyFrame, quoted
 
 __all__ = [
@@ -187,6 +188,7 @@ class Escape:
         return f"last escape: {where} (step {self.step}) with {quoted(self.instead)} instead"
 
 
+@readable
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One way in which a text gets stuck.
@@ -265,6 +267,7 @@ class Finding:
         }
 
 
+@readable
 @dataclass(frozen=True, slots=True)
 class DeadEndReport:
     """Findings, errors first, and what was looked at.

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.diagnostics.readable import readable
+
 if TYPE_CHECKING:
     from workbench.decoding.trace import Trace, TraceStep
 
@@ -102,6 +104,7 @@ class Group:
         }
 
 
+@readable
 @dataclass(frozen=True, slots=True)
 class Profile:
     """The times of a run."""

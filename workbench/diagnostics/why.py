@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from workbench.diagnostics.readable import readable
 from workbench.vocabulary.labels import label_bytes
 
 __all__ = ["Nearest", "Why", "WhyByte", "WhyEnd", "WhyFrame", "byte_text", "bytes_text", "quoted"]
@@ -144,6 +145,7 @@ class Nearest:
         }
 
 
+@readable
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Why:
     """Why a token may or may not come next.

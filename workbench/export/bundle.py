@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.diagnostics.dead_ends import dead_ends
+from workbench.diagnostics.readable import readable
 from workbench.engine import CompiledGrammar
 from workbench.errors import ExportRefused, WorkbenchError
 from workbench.export.gbnf_writer import to_gbnf
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Exported", "export", "pack", "write_whole"]
 
 
+@readable
 @dataclass(frozen=True, slots=True)
 class Exported:
     """A bundle that was written: its path, its files with sizes, and the SHA-256 of the whole."""

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.diagnostics.dead_ends import dead_ends
+from workbench.diagnostics.readable import readable
 from workbench.diagnostics.why import quoted
 from workbench.errors import BundleError, WorkbenchError
 from workbench.export.recipe import (
@@ -50,6 +51,7 @@ MAX_TOTAL = 128 << 20
 _NEEDED = ("examples.json", "manifest.json", "outcomes.json", "test_grammar.py", "report.html")
 
 
+@readable
 @dataclass(frozen=True, slots=True)
 class Verification:
     """What proving a bundle found: ``problems`` (none: it holds), ``checked`` and other ``notes``."""
