@@ -11,6 +11,7 @@ import json
 import pathlib
 import random
 import re
+import runpy
 import subprocess
 import sys
 import uuid
@@ -353,6 +354,13 @@ def test_types_without_a_json_form() -> None:
         wb.from_type(Callable[[int], int])
     with pytest.raises(WorkbenchError, match="pydantic"):
         wb.from_type(object())
+
+
+def test_the_example_agrees_with_pydantic(capsys: pytest.CaptureFixture[str]) -> None:
+    path = pathlib.Path(__file__).parents[2] / "examples" / "order_from_types.py"
+    runpy.run_path(str(path), run_name="__main__")
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines] == [["True"] * 2, ["False"] * 2, ["False"] * 2]
 
 
 def test_pydantic_is_not_needed_before(tmp_path: Any) -> None:
