@@ -212,11 +212,12 @@ class _Work:
         low = -(-least // longest)
         self.checked.append(f"the least text, of {least} bytes, against {max_tokens} tokens")
         if low > max_tokens:
-            self.findings.append(self._over(compiled, low, None, max_tokens, least))
+            high = least_tokens(compiled)
+            self.findings.append(self._over(compiled, low, high, max_tokens, least))
             return
-        high = least_tokens(compiled, max_tokens)
-        if high is None:
-            self.findings.append(self._over(compiled, low, None, max_tokens, least, warning=True))
+        high = least_tokens(compiled)
+        if high is None or high > max_tokens:
+            self.findings.append(self._over(compiled, low, high, max_tokens, least, warning=True))
         for part in costly:
             self.findings.append(
                 Finding(
@@ -246,8 +247,7 @@ class _Work:
         warning: bool = False,
     ) -> Finding:
         sure = "needs" if not warning else "may need more than the budget: it needs"
-        needed = least_tokens(compiled, 16 * max_tokens + 1024) if high is None else high
-        told = f", and {needed} tokens spell it" if needed is not None else ""
+        told = f", and {high} tokens spell it" if high is not None else ""
         return Finding(
             kind="over budget",
             message=(
@@ -257,7 +257,7 @@ class _Work:
             warning=warning,
             path=b"",
             rule=compiled.grammar.start,
-            suggestion=Suggestion(f"allow at least {needed or low:,} tokens"),
+            suggestion=Suggestion(f"allow at least {high or low:,} tokens"),
         )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.diagnostics.author import author_text, excerpt
 from workbench.diagnostics.author_parse import AuthorFrame
-from workbench.diagnostics.explain import frames_after
+from workbench.diagnostics.explain import frames_after, tokens_at
 from workbench.diagnostics.findings import Edit, Escape, Finding, Suggestion
 from workbench.diagnostics.spelling import Place, unspellable
 from workbench.diagnostics.verdicts import remake
@@ -29,6 +29,9 @@ __all__ = ["finishes", "last_escape", "least_tokens", "stuck_finding"]
 _SEARCH = 300
 #: Tokens that are tried at each.
 _TRIED = 60
+#: Bytes of a text that is spelled with as few tokens as possible.
+_LONGEST = 20_000
+_NEVER = 1 << 30
 #: Characters of a class that are sorted into those that tokens spell and others.
 _CLASS = 20_000
 
@@ -141,35 +144,42 @@ def _to_try(matcher: Matcher) -> list[int]:
     return found
 
 
-def least_tokens(compiled: CompiledGrammar, most: int) -> int | None:
-    """Number of tokens of a short text, found by taking what brings the end nearest; None above ``most``.
+def least_tokens(compiled: CompiledGrammar) -> int | None:
+    """The fewest tokens of a shortest text; None when its tokens cannot spell it, or it is very long.
 
-    An upper bound of the least number.
+    An upper bound of the fewest tokens of any text.
     """
-    matcher = compiled.matcher()
+    text = _shortest_text(compiled)
+    if text is None:
+        return None
     vocabulary = compiled.vocabulary
-    lengths = np.diff(vocabulary.offsets)
-    for count in range(most + 1):
-        if matcher.is_accepting:
-            return count
-        ids = matcher.allowed_ids()
-        ids = ids[~np.isin(ids, vocabulary.eos_ids)]
-        if not len(ids):
-            return None
-        here = matcher.finish_distance() or 0
-        best: tuple[int, Matcher] | None = None
-        for token_id in ids[np.lexsort((ids, -lengths[ids]))].tolist():
-            if best is not None and here - int(lengths[token_id]) >= best[0]:
-                break  # shorter tokens bring the end no nearer
-            other = matcher.fork()
-            if other.accept(token_id):
-                left = other.finish_distance() or 0
-                if best is None or left < best[0]:
-                    best = left, other
-        if best is None:
-            return None
-        matcher = best[1]
-    return None
+    fewest = [0] + [_NEVER] * len(text)
+    for start in range(len(text)):
+        if fewest[start] < _NEVER:
+            for token_id in tokens_at(vocabulary, text, start):
+                end = start + len(vocabulary.token_bytes(token_id))
+                fewest[end] = min(fewest[end], fewest[start] + 1)
+    return fewest[-1] if fewest[-1] < _NEVER else None
+
+
+def _shortest_text(compiled: CompiledGrammar) -> bytes | None:
+    """A shortest text, byte by byte nearer to the end; None for a very long one."""
+    engine = compiled.engine
+    with engine.lock:
+        position, text = engine.start, bytearray()
+        left = engine.distance(position)
+        while left:
+            if len(text) >= _LONGEST:
+                return None
+            for byte in sorted(engine.live_bytes(position), key=lambda b: not chr(b).isalnum()):
+                following = engine.advance_bytes(position, np.array([byte], dtype=np.uint8), 0, 1)
+                if following >= 0 and engine.distance(following) < left:
+                    position, left = following, engine.distance(following)
+                    text.append(byte)
+                    break
+            else:
+                return None  # what ends it is a token that the grammar names
+        return bytes(text)
 
 
 # Edits
