@@ -16,6 +16,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from tests.notebook import samples
 from tests.notebook.test_static_html import check
+from workbench.diagnostics.coverage import coverage
 from workbench.engine import compile as compile_grammar
 from workbench.frontends.json_schema import json_schema
 from workbench.frontends.regex import regex
@@ -146,3 +147,9 @@ def test_objects_show_themselves(shell: InteractiveShell, tiny: Any) -> None:
     text = html(shell, samples.trace())
     assert "Trace of 10 steps, eos" in text
     assert "</script><!--" in text
+
+
+def test_coverage_shows_its_text(shell: InteractiveShell) -> None:
+    found = coverage(regex("a|b"), ["a"])
+    data, _ = shell.display_formatter.format(found)
+    assert data["text/plain"] == str(found)

@@ -149,6 +149,7 @@ def register(shell: Any) -> None:
     """Tell IPython how to show these objects."""
     from workbench.automaton.model import Automaton
     from workbench.decoding.trace import Trace
+    from workbench.diagnostics.coverage import Coverage
     from workbench.diagnostics.findings import DeadEndReport, Finding
     from workbench.diagnostics.profile import Profile
     from workbench.diagnostics.why import Why
@@ -158,7 +159,7 @@ def register(shell: Any) -> None:
     from workbench.grammar.ir import Grammar
 
     plain = shell.display_formatter.formatters["text/plain"]
-    for kind in (DeadEndReport, Exported, Finding, Profile, Verification, Why):
+    for kind in (Coverage, DeadEndReport, Exported, Finding, Profile, Verification, Why):
         plain.for_type(kind, lambda value, printer, _: printer.text(str(value)))
     html = shell.display_formatter.formatters["text/html"]
     html.for_type(Grammar, grammar_html)
