@@ -263,6 +263,25 @@ class TestTokens:
         assert [(c.example, c.after) for c in finding.suggestion.effect] == [("(é)", False)]
         assert not dead_ends(mended(grammar, finding), tokens).findings
 
+    def test_a_byte_that_begins_characters_and_leads_nowhere(self) -> None:
+        # "é" is a token, and so is its first byte: only without it is there no such place
+        grammar = wb.gbnf('root ::= "(" [a-cé] ")"')
+        tokens = vocabulary(b"a", b"b", b"c", b"(", b")", b"\xc3", "é".encode(), b"\xa9)x")
+        finding = only(dead_ends(grammar, tokens))
+        assert finding.suggestion is not None
+        assert finding.suggestion.edits == (Edit("[a-cé]", "[a-c]", start=13, end=19),)
+        assert not dead_ends(mended(grammar, finding), tokens).findings
+
+    def test_strings_of_any_characters_without_their_bytes(self) -> None:
+        singles = [bytes([byte]) for byte in (*range(128), 0xC3)]
+        schema = {"type": "string", "maxLength": 1}
+        # after C3 only "é" may come to be, and with its second byte an x too many
+        finding = only(dead_ends(wb.json_schema(schema), vocabulary(*singles, b"\xa9x")))
+        assert finding.path == b'"\xc3'
+        assert finding.suggestion is not None and "ascii_only=True" in finding.suggestion.text
+        plain = wb.json_schema(schema, ascii_only=True)
+        assert not dead_ends(plain, vocabulary(*singles, b"\xa9x")).findings
+
     def test_no_token_ends_a_text(self) -> None:
         finding = only(dead_ends(wb.regex("a"), vocabulary(b"a", end=False)))
         assert finding.kind == "no end token"

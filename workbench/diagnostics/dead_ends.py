@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 __all__ = ["dead_ends", "live_dead_ends"]
 
 
+#: Places without a token that are told, and those with a last way out and a suggestion.
+_TOLD, _HELPFUL = 100, 10
+
+
 def dead_ends(
     grammar: Grammar | CompiledGrammar | Mapping[str, Any] | bool,
     vocabulary: Vocabulary | None = None,
@@ -190,7 +194,12 @@ class _Work:
     def spelling(self, compiled: CompiledGrammar, budget: int) -> None:
         """What the tokens cannot spell."""
         report = unspellable(compiled, budget=budget)
-        self.findings += [stuck_finding(compiled, place) for place in report.places]
+        self.findings += [
+            stuck_finding(compiled, place, helpful=i < _HELPFUL)
+            for i, place in enumerate(report.places[:_TOLD])
+        ]
+        if len(report.places) > _TOLD:
+            self.stopped.append(f"{len(report.places) - _TOLD:,} more places without a token")
         self.checked.append(f"what the tokens can spell: {str(report).splitlines()[-1]}")
         if report.stopped:
             self.stopped.append(f"what the tokens can spell: {report.stopped}")

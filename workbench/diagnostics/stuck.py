@@ -8,6 +8,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from workbench.diagnostics.author import author_text, excerpt
 from workbench.diagnostics.author_parse import AuthorFrame
 from workbench.diagnostics.explain import frames_after, tokens_at
 from workbench.diagnostics.findings import Edit, Escape, Finding, Suggestion
-from workbench.diagnostics.spelling import Place, unspellable
+from workbench.diagnostics.spelling import Place, SpellingReport, unspellable
 from workbench.diagnostics.verdicts import remake
 from workbench.diagnostics.why import WhyFrame, bytes_text, quoted
 from workbench.engine import CompiledGrammar, Matcher
@@ -27,6 +28,7 @@ __all__ = ["finishes", "last_escape", "least_tokens", "stuck_finding"]
 
 #: Configurations that the search for a way to the end looks at.
 _SEARCH = 300
+_ESCAPE = 3_000
 #: Tokens that are tried at each.
 _TRIED = 60
 #: Bytes of a text that is spelled with as few tokens as possible.
@@ -36,8 +38,11 @@ _NEVER = 1 << 30
 _CLASS = 20_000
 
 
-def stuck_finding(compiled: CompiledGrammar, place: Place) -> Finding:
-    """The finding for a place that the vocabulary cannot get on from, or not to an end."""
+def stuck_finding(compiled: CompiledGrammar, place: Place, *, helpful: bool = True) -> Finding:
+    """The finding for a place that the vocabulary cannot get on from, or not to an end.
+
+    Only a ``helpful`` one has the last way out and a suggestion, which take longer to find.
+    """
     expects, stack = _standing(compiled, place)
     origin = next(iter(expects), None)
     innermost = stack[0] if stack else WhyFrame("")
@@ -61,8 +66,8 @@ def stuck_finding(compiled: CompiledGrammar, place: Place) -> Finding:
         end=origin.end if origin else innermost.end,
         source=excerpt(origin, compiled.grammar) if origin else innermost.source,
         stack=stack,
-        escape=last_escape(compiled, place.token_ids),
-        suggestion=_suggestion(compiled, place, expects, pointer),
+        escape=last_escape(compiled, place.token_ids) if helpful else None,
+        suggestion=_suggestion(compiled, place, expects, pointer) if helpful else None,
     )
 
 
@@ -91,7 +96,11 @@ def _standing(
 
 
 def last_escape(compiled: CompiledGrammar, token_ids: tuple[int, ...]) -> Escape | None:
-    """The last step of a way at which another token led to a complete text; None when none is found."""
+    """The last step of a way at which another token led to a complete text; None when none is found.
+
+    The search looks at a few thousand configurations in all.
+    """
+    budget = _Budget(_ESCAPE)
     vocabulary = compiled.vocabulary
     matcher = compiled.matcher()
     matcher.accept_tokens(token_ids)
@@ -104,22 +113,30 @@ def last_escape(compiled: CompiledGrammar, token_ids: tuple[int, ...]) -> Escape
             if token_id == token_ids[step]:
                 continue
             other = matcher.fork()
-            if other.accept(token_id) and finishes(other):
+            if other.accept(token_id) and finishes(other, budget):
                 return Escape(before, vocabulary.token_bytes(token_id), step)
     return None
 
 
-def finishes(matcher: Matcher, budget: int = _SEARCH) -> bool:
+@dataclass(slots=True)
+class _Budget:
+    """Configurations that may still be looked at."""
+
+    left: int
+
+
+def finishes(matcher: Matcher, budget: _Budget) -> bool:
     """Whether tokens that lead to a complete text were found, nearest ends first.
 
-    False when none were found within the budget, which proves nothing.
+    False when none were found within 300 configurations or the budget, which proves nothing.
     """
+    least = max(0, budget.left - _SEARCH)
     counter = itertools.count()
     seen: set[int] = set()
     try:
         heap = [(matcher.finish_distance() or 0, next(counter), matcher.fork())]
-        while heap and budget:
-            budget -= 1
+        while heap and budget.left > least:
+            budget.left -= 1
             _, _, at = heapq.heappop(heap)
             if at.is_accepting:
                 return True
@@ -195,11 +212,20 @@ def _suggestion(
             report = unspellable(remake(grammar.kind, changed, grammar.start), vocabulary)
         except (KeyError, ValueError, WorkbenchError):
             continue
-        if all((found.text, found.kind) != (place.text, place.kind) for found in report.places):
+        if _is_gone(place, report):
             return Suggestion(text, tuple(edits))
     if grammar.kind == "json_schema" and min(place.possible, default=0) >= 0x80:
-        return Suggestion("write other characters as escapes: json_schema(…, ascii_only=True)")
+        try:
+            report = unspellable(remake(grammar.kind, grammar.source, ascii_only=True), vocabulary)
+        except (ValueError, WorkbenchError):
+            return None
+        if _is_gone(place, report):
+            return Suggestion("write other characters as escapes: json_schema(…, ascii_only=True)")
     return None
+
+
+def _is_gone(place: Place, report: SpellingReport) -> bool:
+    return all((found.text, found.kind) != (place.text, place.kind) for found in report.places)
 
 
 def _candidates(
@@ -212,12 +238,14 @@ def _candidates(
             continue
         old = source[origin.start : origin.end]
         if old.startswith("["):
-            new = _class_of(old, single)
-            if new:
-                yield (
-                    "keep to the characters that tokens spell",
-                    [Edit(old, new, start=origin.start, end=origin.end)],
-                )
+            # a byte of a character may be a token that leads nowhere: then without those characters
+            for kept in (single, {character for character in single if character.isascii()}):
+                new = _class_of(old, kept)
+                if new and new != old:
+                    yield (
+                        "keep to the characters that tokens spell",
+                        [Edit(old, new, start=origin.start, end=origin.end)],
+                    )
         yield from without(source, origin)
     if isinstance(source, dict) and pointer is not None:
         yield from _fewer_values(source, pointer, single)

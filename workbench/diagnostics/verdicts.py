@@ -78,15 +78,15 @@ def as_bytes(example: Any) -> bytes:
         raise WorkbenchError(f"{example!r:.60} is no example: {error}") from None
 
 
-def remake(kind: str, source: Any, start: str = "root") -> Grammar:
-    """Make a grammar of a source again, with the front end's default options.
+def remake(kind: str, source: Any, start: str = "root", *, ascii_only: bool = False) -> Grammar:
+    """Make a grammar of a source again, with the front end's default options (a schema's texts in ASCII).
 
     Raises ``ValueError`` for a kind without a front end, and what the front end raises.
     """
     if kind == "json_schema":
         from workbench.frontends.json_schema import json_schema
 
-        return json_schema(source)
+        return json_schema(source, ascii_only=ascii_only)
     if kind == "gbnf":
         from workbench.frontends.gbnf import gbnf
 
