@@ -196,9 +196,12 @@ class TestAutomaton:
         canvas = shown.locator(".wb-canvas")
         canvas.locator("g.node.wb-live").first.wait_for()
         assert canvas.locator(".wb-ring").count() >= 1
-        # A large picture opens with the rules on the stack; the others are boxes.
+        # A large picture opens near the live states; V shows all, with the rules that are not on the stack folded.
+        assert canvas.locator("g.node").count() < 40
+        page.locator(".wb-panel").press("v")
         button = shown.locator(".wb-rules [data-rule=list]")
         assert button.get_attribute("aria-expanded") == "false"
+        canvas.locator("g.node[id^=r]").first.wait_for()
         assert "▭ list" in " ".join(canvas.locator("g.node[id^=r] text").all_text_contents())
         assert_readable(page.locator(".wb-panel"))
         page.locator(".wb-panel").screenshot(path=str(results / "bench-automaton.png"))
@@ -221,6 +224,7 @@ class TestAutomaton:
         canvas.locator("g.node.wb-live[id^=r]").wait_for()
         page.locator(".wb-panel").press("f")
         canvas.locator("g.node.wb-live[id^=s]").first.wait_for()
+        page.locator(".wb-panel").press("v")
 
     def test_the_keyboard_walks_along_transitions(self, opened: Watched) -> None:
         page = opened.page

@@ -3,13 +3,16 @@ import type { Context } from "./actions";
 import { Canvas, smallButton } from "./canvas";
 import { StackCards } from "./cards";
 import { scrollInto } from "./chips";
-import { h, refill } from "./dom";
-import { dotOf, foldedNodes, nodeOf, rulesOf } from "./dot";
+import { beforePaint, h, refill } from "./dom";
+import { dotOf, foldedNodes, near, nodeOf, rulesOf } from "./dot";
 import { plural } from "./format";
 import { captionOf, describe, returnsOf, transitionsFrom } from "./graph";
 import type { Panel } from "./panel";
 import type { Graph } from "./types";
 
+/** Up to this many states the whole picture is shown at first, beyond it the part near the live states. */
+const WHOLE_TO = 40;
+const NEAR = 24;
 /** From this many shown states on, rules that are not on the stack are folded unless they were opened. */
 const FOLD_FROM = 60;
 
@@ -19,6 +22,7 @@ export class AutomatonView implements Panel {
   readonly actions = [
     { name: "Fold or unfold the rule of the chosen state", keys: ["F"], run: () => this.foldOne() },
     { name: "Fold or unfold all rules", keys: ["A"], run: () => this.foldAll() },
+    { name: "All states, or those near the live ones", keys: ["V"], run: () => this.setWhole() },
     { name: "Fit the graph", keys: ["0"], run: () => this.canvas.fit() },
     { name: "Go to the live states", keys: ["G"], run: () => this.goLive() },
     { name: "Freeze the stacks of this step", keys: ["Z"], run: () => this.cards.freeze() },
@@ -28,6 +32,7 @@ export class AutomatonView implements Panel {
   private crumbs = h("nav", { class: "wb-crumbs", "aria-label": "Stack, outermost rule first" });
   private caption = h("div", { class: "wb-note" });
   private fold = smallButton("fold all", "Fold or unfold all rules (A)", () => this.foldAll());
+  private extent = smallButton("all states", "All states, or those near the live ones (V)", () => this.setWhole());
   private rules = h("div", { class: "wb-rules", role: "group", "aria-label": "Rules: fold or unfold" });
   private list = h("div", { class: "wb-ways", role: "listbox", tabindex: "0", "aria-label": "Transitions" });
   private listTitle = h("strong", {}, "transitions");
@@ -37,6 +42,8 @@ export class AutomatonView implements Panel {
   /** States around which another picture is shown; null follows the live ones. */
   private around: number[] | null = null;
   private asked = new Map<string, Graph>();
+  /** What the person decided; null goes by size. */
+  private whole: boolean | null = null;
   private way = 0;
   private trail: number[] = [];
   private problem = "";
@@ -63,6 +70,7 @@ export class AutomatonView implements Panel {
           h("strong", {}, "automaton"),
           h("span", { class: "wb-legend" }, "▶ live · ✓ may end · ▭ a rule"),
           h("span", { class: "wb-space" }),
+          this.extent,
           this.fold,
           smallButton("fit", "Fit the graph (0)", () => this.canvas.fit()),
           smallButton("go to live", "Go to the live states (G)", () => this.goLive()),
@@ -82,9 +90,26 @@ export class AutomatonView implements Panel {
     this.canvas.stop();
   }
 
-  private get graph(): Graph | undefined {
+  private get recorded(): Graph | undefined {
     const { store } = this.context;
     return (this.around && this.asked.get(this.around.join())) || store.doc.graphs[store.here.graph];
+  }
+
+  private get showsWhole(): boolean {
+    return this.whole ?? (this.recorded?.shown.length ?? 0) <= WHOLE_TO;
+  }
+
+  private get graph(): Graph | undefined {
+    const { store } = this.context;
+    const graph = this.recorded;
+    if (!graph || this.showsWhole) return graph;
+    const states = store.state === null ? (store.live ?? []) : [store.state, ...(store.live ?? [])];
+    return near(graph, states, NEAR);
+  }
+
+  private setWhole(): void {
+    this.whole = !this.showsWhole;
+    this.update();
   }
 
   update(): void {
@@ -97,6 +122,8 @@ export class AutomatonView implements Panel {
       for (const part of [this.rules, this.crumbs, this.list]) refill(part, null, () => []);
       return;
     }
+    this.extent.hidden = (this.recorded?.shown.length ?? 0) <= NEAR;
+    this.extent.textContent = this.showsWhole ? "near live" : "all states";
     const live = store.live ?? [];
     const folded = this.folded(graph);
     const boxes = foldedNodes(graph, store.doc.rules, folded);
@@ -188,7 +215,7 @@ export class AutomatonView implements Panel {
     if (ways.length) this.list.setAttribute("aria-activedescendant", `${prefix}-${this.way}`);
     else this.list.removeAttribute("aria-activedescendant");
     const row = this.list.querySelector<HTMLElement>(".wb-selected");
-    if (row) scrollInto(this.list, row);
+    if (row) beforePaint(() => scrollInto(this.list, row));
   }
 
   private pressed(event: KeyboardEvent): void {
@@ -224,7 +251,7 @@ export class AutomatonView implements Panel {
     if (fresh) this.trail = [];
     store.state = state;
     this.problem = "";
-    const graph = this.graph;
+    const graph = this.recorded;
     if (graph && graph.hidden && !graph.shown.includes(state)) void this.ask(state);
     store.notify();
   }

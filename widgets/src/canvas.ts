@@ -1,20 +1,34 @@
 // A picture of an automaton: DOT laid out in the page by Graphviz (WebAssembly), live states lit, zoom and drag.
 import { Graphviz } from "@hpcc-js/wasm-graphviz";
-import { fill, h, svg } from "./dom";
+import { beforePaint, fill, h, svg } from "./dom";
 
 let layout: Promise<Graphviz> | undefined;
-const cache = new Map<string, Promise<string>>();
+const cache = new Map<string, string>();
 
-/** Lay out DOT text; the same text is laid out once a page. */
-function draw(dot: string): Promise<string> {
-  let drawing = cache.get(dot);
-  if (!drawing) {
-    layout ??= Graphviz.load();
-    drawing = layout.then((graphviz) => graphviz.dot(dot));
-    cache.set(dot, drawing);
-    if (cache.size > 60) cache.delete(cache.keys().next().value!);
-  }
-  return drawing;
+/** After the next painted frame: a layout takes longer than a step may. */
+const painted = (): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = window.setTimeout(resolve, 250); // a hidden page paints nothing
+    requestAnimationFrame(() =>
+      window.setTimeout(() => {
+        window.clearTimeout(timer);
+        resolve();
+      }, 0),
+    );
+  });
+
+/** Lay out DOT text; the same text is laid out once a page. Null when it is no longer wanted. */
+async function draw(dot: string, wanted: () => boolean): Promise<string | null> {
+  const known = cache.get(dot);
+  if (known !== undefined) return known;
+  layout ??= Graphviz.load();
+  const graphviz = await layout;
+  await painted();
+  if (!wanted()) return null;
+  const drawn = cache.get(dot) ?? graphviz.dot(dot);
+  cache.set(dot, drawn);
+  if (cache.size > 60) cache.delete(cache.keys().next().value!);
+  return drawn;
 }
 
 export class Canvas {
@@ -54,8 +68,8 @@ export class Canvas {
     }
     this.shown = dot;
     try {
-      const text = await draw(dot);
-      if (this.shown !== dot) return;
+      const text = await draw(dot, () => this.shown === dot);
+      if (text === null || this.shown !== dot) return;
       const picture = new DOMParser().parseFromString(text.slice(text.indexOf("<svg")), "image/svg+xml").documentElement;
       this.size = { width: parseFloat(picture.getAttribute("width") ?? "1"), height: parseFloat(picture.getAttribute("height") ?? "1") };
       for (const title of picture.querySelectorAll("title")) title.remove();
@@ -83,7 +97,7 @@ export class Canvas {
       const [cx, cy, rx, ry] = ["cx", "cy", "rx", "ry"].map((name) => Number(ellipse.getAttribute(name)));
       node.append(svg("ellipse", { class: "wb-ring", cx, cy, rx: rx! + 4, ry: ry! + 4, fill: "none" }));
     }
-    this.settle();
+    beforePaint(() => this.settle());
   }
 
   private settle(): void {
@@ -115,17 +129,19 @@ export class Canvas {
     if (!root || !marked.length) return this.place();
     const view = root.viewBox.baseVal;
     const shift = root.querySelector<SVGGElement>("g.graph")?.transform.baseVal.consolidate()?.matrix;
-    let x = 0;
-    let y = 0;
-    for (const node of marked) {
-      const box = node.getBBox();
-      x += box.x + box.width / 2 + (shift?.e ?? 0);
-      y += box.y + box.height / 2 + (shift?.f ?? 0);
-    }
-    const unit = this.size.width / (view.width || this.size.width);
+    const unit = (this.size.width / (view.width || this.size.width)) * this.scale;
+    const boxes = marked.map((node) => node.getBBox());
+    const span = (from: "x" | "y", size: "width" | "height"): [number, number] => [Math.min(...boxes.map((box) => box[from])), Math.max(...boxes.map((box) => box[from] + box[size]))];
+    const [left, right] = span("x", "width");
+    const [top, bottom] = span("y", "height");
+    const { clientWidth: width, clientHeight: height } = this.element;
+    // The middle of several nodes may show none of them: then the first one is what is looked at.
+    const all = (right - left) * unit <= width && (bottom - top) * unit <= height;
+    const x = all ? (left + right) / 2 : boxes[0]!.x + boxes[0]!.width / 2;
+    const y = all ? (top + bottom) / 2 : boxes[0]!.y + boxes[0]!.height / 2;
     this.offset = {
-      x: keepInside(this.element.clientWidth, this.size.width * this.scale, (x / marked.length) * unit * this.scale),
-      y: keepInside(this.element.clientHeight, this.size.height * this.scale, (y / marked.length) * unit * this.scale),
+      x: keepInside(width, this.size.width * this.scale, (x + (shift?.e ?? 0)) * unit),
+      y: keepInside(height, this.size.height * this.scale, (y + (shift?.f ?? 0)) * unit),
     };
     this.place();
   }

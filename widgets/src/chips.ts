@@ -1,10 +1,13 @@
 // The text so far as token chips. The chip at the cursor is the token taken from there; later ones are faded.
-import { fill, h } from "./dom";
+import { beforePaint, fill, h } from "./dom";
 import { bits, count, duration, label, percent, pieces, plural } from "./format";
 import type { Encoding, Store } from "./store";
 import type { Position, Token } from "./types";
 
 const PROMPT_SHOWN = 6;
+/** Tokens that are drawn of a long run: those around the cursor, moved on in strides. */
+const WINDOW = 400;
+const STRIDE = 150;
 const KINDS: Record<string, { glyph: string; word: string }> = {
   sampled: { glyph: "", word: "sampled" },
   forced: { glyph: "»", word: "forced" },
@@ -48,6 +51,7 @@ export class Chips {
   private path: Position[] | null = null;
   private key = "";
   private shown = -1;
+  private from = 0;
 
   constructor(
     private store: Store,
@@ -57,7 +61,9 @@ export class Chips {
   update(): void {
     const { store } = this;
     // Moving the cursor touches a few chips; only a new token or another encoding draws all of them.
-    const key = JSON.stringify([store.options.background, store.options.underline, this.showPrompt, store.path.length]);
+    const stride = Math.floor(store.depth / STRIDE);
+    this.from = store.path.length <= WINDOW ? 0 : Math.max(0, Math.min(stride * STRIDE - (WINDOW - STRIDE) / 2, store.path.length - WINDOW));
+    const key = JSON.stringify([store.options.background, store.options.underline, this.showPrompt, store.path.length, this.from]);
     if (this.path !== store.path || this.key !== key) {
       this.path = store.path;
       this.key = key;
@@ -65,8 +71,8 @@ export class Chips {
       this.shown = -1;
     }
     this.mark(store.depth);
-    const current = this.chips[store.depth];
-    if (current) scrollInto(this.element, current);
+    const current = this.chips[store.depth - this.from];
+    if (current) beforePaint(() => scrollInto(this.element, current));
   }
 
   private drawAll(): void {
@@ -96,9 +102,9 @@ export class Chips {
   /** Mark the chip at the cursor, and fade those after it. */
   private mark(depth: number): void {
     if (this.shown === depth) return;
-    const [low, high] = this.shown < 0 ? [0, this.chips.length - 1] : [Math.min(depth, this.shown), Math.max(depth, this.shown)];
+    const [low, high] = this.shown < 0 ? [this.from, this.from + this.chips.length - 1] : [Math.min(depth, this.shown), Math.max(depth, this.shown)];
     for (let i = low; i <= high; i++) {
-      const chip = this.chips[i];
+      const chip = this.chips[i - this.from];
       chip?.classList.toggle("wb-current", i === depth);
       chip?.classList.toggle("wb-later", i >= depth && !chip.classList.contains("wb-caret"));
       chip?.setAttribute("aria-selected", String(i === depth));
@@ -111,7 +117,9 @@ export class Chips {
     const path = store.path;
     const slowest = Math.max(1e-9, ...path.map((p) => (p.times ? p.times.forward + p.times.exposed : 0)));
     const list = h("span", { class: "wb-output", role: "listbox", "aria-label": "Tokens of the output", "aria-orientation": "horizontal" });
-    this.chips = path.slice(1).map((after, i) => {
+    const to = Math.min(path.length - 1, this.from + WINDOW);
+    this.chips = path.slice(this.from + 1, to + 1).map((after, at) => {
+      const i = this.from + at;
       const before = path[i]!;
       const edge = after.edge!;
       const token = store.token(edge.token);
@@ -135,6 +143,12 @@ export class Chips {
       return chip;
     });
     const last = path[path.length - 1]!;
+    const jump = (step: number, text: string) => h("button", { type: "button", class: "wb-fold", title: `Go to step ${step}`, onclick: () => this.go(path[step]!.id) }, text);
+    if (this.from > 0) list.append(jump(this.from - 1, `◂ ${count(this.from)} earlier tokens`));
+    if (to < path.length - 1) {
+      list.append(...this.chips, jump(to, `${count(path.length - 1 - to)} later tokens ▸`));
+      return list;
+    }
     this.chips.push(
       h(
         "span",

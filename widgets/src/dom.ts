@@ -52,3 +52,9 @@ export function refill(element: Element, key: unknown, make: () => Child[]): voi
   keys.set(element, text);
   fill(element, ...make());
 }
+
+/** Once everything of this turn is written, just before it is painted: reading sizes earlier would lay out the page several times. */
+export function beforePaint(read: () => void): void {
+  if (document.hidden) window.setTimeout(read, 0);
+  else requestAnimationFrame(read);
+}

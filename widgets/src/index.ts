@@ -135,6 +135,7 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
     });
   };
   const onCursor = () => {
+    if (store.cursor === model.get("cursor")) return; // it was this page that moved
     store.move(model.get("cursor") as number);
     store.notify();
   };

@@ -4,7 +4,7 @@ import { fill, h, refill, svg } from "./dom";
 import { count, duration, percent, plural } from "./format";
 import type { Panel } from "./panel";
 import { heaviest, logBins, summarise, warmUp, type Heavy, type Summary, type Timed } from "./stats";
-import { drawMap, drawTracks, legend, type Window } from "./tracks";
+import { drawMap, drawTracks, legend, markHere, type Window } from "./tracks";
 
 type View = "time" | "heavy" | "hist";
 const VIEWS: [View, string][] = [
@@ -43,6 +43,7 @@ export class Profiler implements Panel {
   private selection: Window | null = null;
   private marks = new Set<number>();
   private width = 760;
+  private doc: object | null = null;
 
   constructor(
     private context: Context,
@@ -78,13 +79,18 @@ export class Profiler implements Panel {
   }
 
   update(): void {
+    if (this.doc !== this.context.store.doc) {
+      this.doc = this.context.store.doc;
+      this.window = this.selection = null;
+      this.marks.clear();
+    }
     const steps = this.steps;
     this.views.forEach((button, i) => button.setAttribute("aria-pressed", String(VIEWS[i]![0] === this.view)));
     if (!steps.length) {
       fill(this.head, "no step was timed yet: let the model take some");
-      fill(this.map);
+      refill(this.map, null, () => []);
       refill(this.body, null, () => []);
-      fill(this.range);
+      refill(this.range, null, () => []);
       return;
     }
     const counted = steps.slice(warmUp(steps));
@@ -100,7 +106,7 @@ export class Profiler implements Panel {
       h("span", {}, `hidden ${percent(masks.sum > 0 ? 1 - exposed.sum / masks.sum : 0)} of the mask time`),
     );
     const window = this.clamped(steps.length);
-    fill(this.map, drawMap(steps, window, this.width));
+    refill(this.map, [steps.length, steps[0]?.id, window, this.width], () => [drawMap(steps, window, this.width)]);
     if (this.view === "time") this.drawTime(steps, window);
     else if (this.view === "heavy") this.drawHeavy(counted);
     else this.drawHistogram(counted);
@@ -114,7 +120,8 @@ export class Profiler implements Panel {
 
   private drawTime(steps: Timed[], window: Window): void {
     const here = steps.findIndex((step) => step.id === this.context.store.cursor);
-    refill(this.body, ["time", steps.length, steps[0]?.id, window, this.width, this.selection, here, [...this.marks]], () => [drawTracks(steps, window, this.width, this.selection, here, this.marks), h("div", { class: "wb-tools" }, legend())]);
+    refill(this.body, ["time", steps.length, steps[0]?.id, window, this.width, this.selection, [...this.marks]], () => [drawTracks(steps, window, this.width, this.selection, this.marks), h("div", { class: "wb-tools" }, legend())]);
+    markHere(this.body, here);
   }
 
   private drawHeavy(steps: Timed[]): void {
@@ -189,16 +196,19 @@ export class Profiler implements Panel {
   }
 
   private drawRange(steps: Timed[]): void {
+    refill(this.range, [steps.length, steps[0]?.id, this.selection], () => this.rangeParts(steps));
+  }
+
+  private rangeParts(steps: Timed[]): HTMLElement[] {
     const picked = this.selection;
     const from = picked?.from ?? 0;
     const part = steps.slice(from, picked?.to ?? steps.length);
-    const warm = part.filter((_, i) => from + i < warmUp(steps)).length;
+    const warm = Math.min(part.length, Math.max(0, warmUp(steps) - from));
     const counted = part.slice(warm).length ? part.slice(warm) : part;
     const line = (name: string, s: Summary) => h("tr", {}, h("th", { scope: "row" }, name), ...[count(s.n), duration(s.sum), duration(s.median), duration(s.p90), duration(s.p99), duration(s.max)].map((text) => h("td", {}, text)));
     const title = picked ? `steps ${picked.from + 1} to ${picked.to}` : `all ${steps.length} steps`;
     const note = `${title}${warm && counted !== part ? `, ${warm} warm-up not counted` : ""}; drag over the tracks for a range, Esc for all`;
-    fill(
-      this.range,
+    return [
       h(
         "table",
         { class: "wb-table" },
@@ -207,7 +217,7 @@ export class Profiler implements Panel {
         h("tbody", {}, line("mask", summarise(counted.map((s) => s.times.mask))), line("exposed", summarise(counted.map((s) => s.times.exposed))), line("forward", summarise(counted.map((s) => s.times.forward))), line("sample", summarise(counted.map((s) => s.times.sample)))),
       ),
       h("p", { class: "wb-note" }, `device ${this.context.store.doc.meta["device"] ?? "not recorded"} · clock: perf_counter of the CPU; work on a GPU is waited for where the record says so`),
-    );
+    ];
   }
 
   private dragging(): void {

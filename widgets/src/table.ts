@@ -1,7 +1,7 @@
 // Candidates before and after the mask: searchable, each allowed token one click from being taken.
 import { take, why, type Context } from "./actions";
 import { scrollInto, tokenText } from "./chips";
-import { h, refill } from "./dom";
+import { beforePaint, h, refill } from "./dom";
 import { label, percent, pieces, plural } from "./format";
 import { ordered } from "./store";
 import type { Found, Position, Row, Why } from "./types";
@@ -92,16 +92,16 @@ export class Table {
       found = { rows: ordered(rows), total: rows.length };
     }
     this.rows = found.rows.slice(0, SHOWN);
-    const top = this.list.scrollTop;
     const key = [here.id, this.rows, here.whys, store.selected, store.opened, store.next?.id, here.next, store.connected, store.doc.positions.length];
     refill(this.list, key, () => this.rows.flatMap((row) => this.row(row, here)));
-    this.list.scrollTop = top;
     const active = this.list.querySelector<HTMLElement>(".wb-selected");
     if (active) this.list.setAttribute("aria-activedescendant", active.id);
     else this.list.removeAttribute("aria-activedescendant");
-    if (active) scrollInto(this.list, active);
     const reason = this.list.querySelector<HTMLElement>(".wb-reason");
-    if (reason && store.opened === store.selected) scrollInto(this.list, reason);
+    beforePaint(() => {
+      if (active) scrollInto(this.list, active);
+      if (reason && store.opened === store.selected) scrollInto(this.list, reason);
+    });
     this.note.textContent = this.summary(found, here, query);
   }
 

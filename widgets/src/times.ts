@@ -6,6 +6,7 @@ import type { Position, Times } from "./types";
 
 const HEIGHT = 56;
 const LAST = 60;
+const STRIDE = 30;
 
 export function median(values: number[]): number {
   if (!values.length) return 0;
@@ -24,6 +25,7 @@ export class TimesPanel {
     h("div", { class: "wb-tools" }, h("strong", {}, "time"), h("span", { class: "wb-legend" }, "▨ mask · ■ forward · ░ sample")),
     this.body,
   );
+  private drawn: { path: Position[]; from: number; length: number; picture: SVGElement; note: HTMLElement } | null = null;
   private id = `wb-hatch-${++serial}-${Math.random().toString(36).slice(2, 8)}`;
 
   constructor(
@@ -38,7 +40,18 @@ export class TimesPanel {
       fill(this.body, h("p", { class: "wb-empty" }, "no step was timed yet"));
       return;
     }
-    fill(this.body, here.times ? this.one(here.times) : here.open && h("p", { class: "wb-note" }, "this position was not timed"), this.all(timed.slice(-LAST), here.id), summary(timed));
+    const depth = this.store.depth;
+    // The picture of many steps stays while the cursor moves inside it; only its mark moves.
+    const from = Math.max(0, Math.min(Math.floor(depth / STRIDE) * STRIDE - (LAST - STRIDE) / 2, timed.length - LAST));
+    const part = timed.slice(from, from + LAST);
+    const old = this.drawn;
+    if (!old || old.path !== this.store.path || old.from !== from || old.length !== timed.length) {
+      const picture = this.all(part);
+      this.drawn = { path: this.store.path, from, length: timed.length, picture, note: summary(timed) };
+    }
+    const { picture, note } = this.drawn!;
+    for (const column of picture.querySelectorAll<SVGElement>(".wb-column")) column.classList.toggle("wb-column-here", column.dataset["id"] === String(here.id));
+    fill(this.body, here.times ? this.one(here.times) : here.open && h("p", { class: "wb-note" }, "this position was not timed"), picture, note);
   }
 
   /** The step at the cursor: one bar each, same scale. */
@@ -63,7 +76,7 @@ export class TimesPanel {
     );
   }
 
-  private all(timed: (Position & { times: Times })[], cursor: number): SVGElement {
+  private all(timed: (Position & { times: Times })[]): SVGElement {
     const step = 9;
     const width = Math.max(timed.length * step + 2, 60);
     const top = Math.max(...timed.map((p) => Math.max(p.times.forward, p.times.mask)), 1e-6);
@@ -75,19 +88,19 @@ export class TimesPanel {
     );
     const picture = svg(
       "svg",
-      { class: "wb-chart", viewBox: `0 0 ${width} ${HEIGHT + 6}`, width, height: HEIGHT + 6, role: "img", "aria-label": `Times of the last ${timed.length} steps, tallest ${duration(top)}` },
+      { class: "wb-chart", viewBox: `0 0 ${width} ${HEIGHT + 6}`, width, height: HEIGHT + 6, role: "img", "aria-label": `Times of ${timed.length} steps, tallest ${duration(top)}` },
       svg("defs", {}, pattern),
     );
     timed.forEach((position, i) => {
       const { forward, mask, exposed } = position.times;
       const column = svg(
         "g",
-        { class: position.id === cursor ? "wb-column wb-column-here" : "wb-column", transform: `translate(${i * step + 1} 0)`, onclick: () => this.go(position.id) },
+        { class: "wb-column", "data-id": position.id, transform: `translate(${i * step + 1} 0)`, onclick: () => this.go(position.id) },
         svg("title", {}, `forward ${duration(forward)}, mask ${duration(mask)}, exposed ${duration(exposed)}`),
         svg("rect", { width: step, height: HEIGHT + 6, class: "wb-ink-hit" }),
         svg("rect", { x: 0, y: HEIGHT - size(forward), width: 4, height: size(forward), class: "wb-ink-forward" }),
         svg("rect", { x: 4, y: HEIGHT - size(mask), width: 3, height: size(mask), fill: `url(#${this.id})`, class: exposed > 0 ? "wb-ink-exposed" : "" }),
-        position.id === cursor && svg("path", { d: `M1 ${HEIGHT + 6} l2.5 -5 l2.5 5 z`, class: "wb-ink-here" }),
+        svg("path", { d: `M1 ${HEIGHT + 6} l2.5 -5 l2.5 5 z`, class: "wb-ink-here wb-ink-mark-here" }),
       );
       picture.append(column);
     });

@@ -31,7 +31,7 @@ export function columns(steps: Timed[], window: Window): { first: number; last: 
   return found;
 }
 
-export function drawTracks(steps: Timed[], window: Window, width: number, selection: Window | null, here: number, marks: Set<number>): SVGElement {
+export function drawTracks(steps: Timed[], window: Window, width: number, selection: Window | null, marks: Set<number>): SVGElement {
   const shown = columns(steps, window);
   const cold = warmUp(steps);
   const total = shown.reduce((sum, column) => sum + column.length, 0) || 1;
@@ -59,18 +59,26 @@ export function drawTracks(steps: Timed[], window: Window, width: number, select
     const words = column.first === column.last ? `step ${column.first + 1}` : `steps ${column.first + 1} to ${column.last + 1}`;
     const group = svg(
       "g",
-      { class: warm ? "wb-warm" : "", "data-step": column.first },
+      { class: warm ? "wb-warm" : "", "data-step": column.first, "data-last": column.last, "data-left": left },
       svg("title", {}, `${words}${warm ? " (warm-up)" : ""}: forward ${duration(column.forward)}, mask ${duration(column.mask)}, exposed ${duration(column.exposed)}`),
       svg("rect", { x: left, y: 0, width: Math.max(1, x(column.length)), height: bottom, class: "wb-ink-hit" }),
       svg("rect", { x: left, y: GAP, width: forward, height: TRACK - GAP, class: "wb-ink-forward" }),
       svg("rect", { x: left, y: TRACK + 2 * GAP, width: mask, height: TRACK - GAP, fill: `url(#${id})`, class: "wb-ink-maskbox" }),
       column.exposed > 0 && svg("rect", { x: left + x(column.forward), y: TRACK + 2 * GAP, width: Math.max(1, x(column.exposed)), height: TRACK - GAP, class: "wb-ink-exposedbox" }),
     );
-    if (column.first <= here && here <= column.last) group.append(svg("path", { d: `M${left} ${height} l4 -9 l4 9 z`, class: "wb-ink-here" }));
     for (let i = column.first; i <= column.last; i++) if (marks.has(i)) group.append(svg("text", { x: left, y: height - 1, class: "wb-ink-mark" }, "◆"));
     picture.append(group);
   }
   return picture;
+}
+
+/** Move the mark of the cursor to a step; nothing else is drawn again. */
+export function markHere(box: HTMLElement, here: number): void {
+  const picture = box.querySelector(".wb-tracks");
+  if (!picture) return;
+  picture.querySelector(".wb-ink-here")?.remove();
+  const column = [...picture.querySelectorAll<SVGElement>("g[data-step]")].find((group) => Number(group.dataset["step"]) <= here && here <= Number(group.dataset["last"]));
+  if (column) picture.append(svg("path", { d: `M${column.dataset["left"]} ${2 * TRACK + 3 * GAP + 14} l4 -9 l4 9 z`, class: "wb-ink-here" }));
 }
 
 /** The whole run, small; the window that the tracks show is framed. */
