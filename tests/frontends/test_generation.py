@@ -118,10 +118,6 @@ SCHEMAS: dict[str, Any] = {
 }
 
 
-#: Never writing a key twice needs the engine to remember them.
-KEYS = "a key comes twice"
-
-
 @pytest.fixture(scope="module")
 def small() -> Vocabulary:
     return small_vocabulary()
@@ -131,8 +127,7 @@ def small() -> Vocabulary:
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_walks_end_in_valid_documents(small: Vocabulary, name: str, order: str) -> None:
     record = generate_and_judge(json.dumps(SCHEMAS[name]), small, order, 20, 64, "0")
-    assert record["refused"] is None and record["documents"] == 21
-    assert [one for one in record["wrong"] if KEYS not in one["reason"]] == []
+    assert record["refused"] is None and record["wrong"] == [] and record["documents"] == 21
 
 
 @pytest.mark.skipif(
@@ -144,14 +139,14 @@ def test_walks_of_real_schemas() -> None:
     schemas = {name: json.loads(raw)["schema"] for name, raw in files.items()}
     wrong: list[Any] = []
     documents = 0
-    for name in stratified(schemas, 40, seed=1):
+    for name in stratified(schemas, 14, seed=1):
         for order in ORDERS:
             schema = exact_schema(files[name])
-            record = generate_and_judge(schema, vocabulary, order, 2, 48, name)
-            wrong += [(name, order, one) for one in record["wrong"] if KEYS not in one["reason"]]
+            record = generate_and_judge(schema, vocabulary, order, 1, 40, name)
+            wrong += [(name, order, one) for one in record["wrong"]]
             documents += record["documents"]
     assert not wrong
-    assert documents > 90 * len(ORDERS)
+    assert documents > 20 * len(ORDERS)
 
 
 def test_schemas_are_drawn_by_keyword() -> None:
