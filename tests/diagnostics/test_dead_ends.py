@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import given, settings, strategies as st
 
 import workbench as wb
+from tests.engine.grammars import Case, cases
 from workbench.diagnostics.dead_ends import dead_ends
 from workbench.diagnostics.findings import ABSENT, DeadEndReport, Edit, Finding, Suggestion
 from workbench.diagnostics.verdicts import byte_vocabulary, remake
@@ -396,3 +399,30 @@ class TestTraces:
         whole = trace_of([0.1] * 9, finish_reason="length")
         whole.final = {"is_accepting": True}
         assert not len(wb.live_dead_ends(whole))
+
+
+@given(cases(), st.randoms(use_true_random=False))
+@settings(max_examples=30, deadline=None)
+def test_paths_and_escapes_of_random_grammars(case: Case, chance: Random) -> None:
+    """Where the report says that a mask is empty it is, and an escape is a token that may come."""
+    plain = [t if len(t) != 1 or chance.random() < 0.6 else b"" for t in case.tokens]
+    tokens = wb.Vocabulary.from_bytes(plain, case.eos_ids, case.special_ids)
+    try:
+        compiled = wb.compile(case.grammar, tokens)
+    except (wb.UnsatisfiableGrammar, wb.GrammarTooComplex):
+        return
+    for finding in dead_ends(compiled, budget=1_500):
+        matcher = compiled.matcher()
+        if finding.kind == "empty mask":
+            assert matcher.accept_tokens(finding.token_ids) == len(finding.token_ids)
+            assert tokens.decode(finding.token_ids) == finding.path
+            assert not len(matcher.allowed_ids()) and not matcher.is_accepting
+            assert matcher.allowed_bytes() == finding.possible
+            assert finding.stack and finding.stack[-1].rule == case.grammar.start
+        if finding.escape is not None:
+            way = finding.token_ids[: finding.escape.step]
+            matcher.reset()
+            assert matcher.accept_tokens(way) == len(way)
+            assert tokens.decode(way) == finding.escape.text
+            others = {tokens.token_bytes(i) for i in matcher.allowed_ids().tolist()}
+            assert finding.escape.instead in others or matcher.is_accepting

@@ -21,7 +21,7 @@ from workbench.diagnostics.schema_parts import (
     broken_members,
     unsatisfiable,
 )
-from workbench.diagnostics.spelling import DEFAULT_BUDGET, unspellable
+from workbench.diagnostics.spelling import unspellable
 from workbench.diagnostics.stuck import least_tokens, stuck_finding
 from workbench.diagnostics.verdicts import Judge, as_bytes, byte_vocabulary, remake
 from workbench.engine import CompiledGrammar, compile as compile_grammar
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["dead_ends", "live_dead_ends"]
 
 
+#: Steps of the search for what the tokens cannot spell: a second for most grammars, more for ambiguous ones.
+DEFAULT_BUDGET = 200_000
 #: Places without a token that are told, and those with a last way out and a suggestion.
 _TOLD, _HELPFUL = 100, 10
 

@@ -28,9 +28,9 @@ __all__ = ["finishes", "last_escape", "least_tokens", "stuck_finding"]
 
 #: Configurations that the search for a way to the end looks at.
 _SEARCH = 300
-_ESCAPE = 3_000
+_ESCAPE = 1_000
 #: Tokens that are tried at each.
-_TRIED = 60
+_TRIED = 40
 #: Bytes of a text that is spelled with as few tokens as possible.
 _LONGEST = 20_000
 _NEVER = 1 << 30
@@ -98,7 +98,7 @@ def _standing(
 def last_escape(compiled: CompiledGrammar, token_ids: tuple[int, ...]) -> Escape | None:
     """The last step of a way at which another token led to a complete text; None when none is found.
 
-    The search looks at a few thousand configurations in all.
+    The search looks at a thousand configurations in all.
     """
     budget = _Budget(_ESCAPE)
     vocabulary = compiled.vocabulary
