@@ -107,3 +107,42 @@ def test_few_multiples_are_listed(box: dict[str, Any], monkeypatch: pytest.Monke
     for quarter in range(-1300 * 4, 13000 * 4, 1 if len(box) == 4 else 3):
         text = json.dumps(float(Fraction(quarter, 4)))
         assert matches(listed, text) == matches(slow, text), text
+
+
+FEW: list[tuple[dict[str, Any], list[str], list[str]]] = [
+    (
+        {"pattern": "^(a|bc?|d[xy])$", "not": {"pattern": "x"}, "maxLength": 2},
+        ['"a"', '"b"', '"bc"', '"dy"', r'"\u0064y"', r'"\u0062"'],
+        ['"dx"', '"d"', '""', '"abc"'],
+    ),
+    ({"allOf": [{"pattern": "^Max$"}, {"pattern": "^Ma"}, {"format": "hostname"}]}, ['"Max"'], []),
+    (
+        {"pattern": "^a?$", "anyOf": [{"minLength": 1}, {"pattern": "^$"}], "not": {"const": "a"}},
+        ['""'],
+        ['"a"'],
+    ),
+    ({"pattern": "^[0-9]?$", "not": {"pattern": "^[0-8]"}}, ['""', '"9"', r'"\u0039"'], ['"0"']),
+]
+
+
+@pytest.mark.parametrize(("schema", "good", "bad"), FEW, ids=range(len(FEW)))
+def test_patterns_of_a_few_texts(schema: dict[str, Any], good: list[str], bad: list[str]) -> None:
+    grammar = json_schema({"type": "string", **schema}, whitespace="compact")
+    assert all(matches(grammar, text) for text in good)
+    assert not any(matches(grammar, text) for text in bad)
+
+
+def test_patterns_of_one_text_tell_alternatives_apart() -> None:
+    parts = []
+    for n in range(12):
+        each = {"type": {"type": "string", "pattern": f"^Part{n}$"}, "v": {"enum": [n]}}
+        parts.append({"type": "object", "properties": each, "required": ["type"]})
+    compiled = compile(json_schema({"oneOf": parts}), small_vocabulary())
+    for text, belongs in (
+        ('{"type": "Part7", "v": 7}', True),
+        ('{"type": "Part7", "v": 8}', False),
+        ('{"type": "Part12"}', False),
+    ):
+        matcher = compiled.matcher()
+        taken = matcher.accept_tokens(list(text.encode()))
+        assert (taken == len(text) and matcher.is_accepting) == belongs, text

@@ -21,9 +21,12 @@ from workbench.errors import GrammarSyntaxError
 from workbench.frontends.json_schema.boundaries import with_boundaries
 from workbench.frontends.json_schema.lookaround import look_automaton, parse_looking
 from workbench.frontends.regex import Branch, parse_regex, search
-from workbench.grammar.ir import CharSet, Expr
+from workbench.grammar.ir import Alt, CharSet, Expr, Repeat, Seq
 
-__all__ = ["Pattern", "check_pattern", "pattern_automaton", "pattern_expression"]
+__all__ = ["Pattern", "check_pattern", "few_texts", "pattern_automaton", "pattern_expression"]
+
+#: Most texts that a pattern is taken for a list of.
+MAX_LISTED = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ class Pattern:
 
     def found_in(self, text: str) -> bool:
         """Whether a text holds a match."""
-        return _recogniser(self.text).accepts(text)
+        return _found_in(self.text, text)
 
 
 #: What only ``lookaround`` reads, or reads everywhere.
@@ -103,6 +106,43 @@ def pattern_expression(pattern: str) -> Expr:
 @lru_cache(maxsize=2048)
 def _recogniser(pattern: str) -> Recogniser:
     return Recogniser(pattern_expression(pattern))
+
+
+@lru_cache(maxsize=1 << 15)
+def _found_in(pattern: str, text: str) -> bool:
+    return _recogniser(pattern).accepts(text)
+
+
+@lru_cache(maxsize=2048)
+def few_texts(pattern: str) -> tuple[str, ...] | None:
+    """The texts that hold a match, where they are a few that the pattern spells out."""
+    return _listed(pattern_expression(pattern))
+
+
+def _listed(expr: Expr) -> tuple[str, ...] | None:
+    if isinstance(expr, CharSet):
+        codes = [code for low, high in expr.ranges for code in range(low, min(high, low + 9) + 1)]
+        if len(codes) > 8 or any(0xD800 <= code <= 0xDFFF for code in codes):
+            return None
+        return tuple(map(chr, codes))
+    if isinstance(expr, Alt | Seq):
+        parts = [_listed(item) for item in expr.items]
+        if any(part is None for part in parts):
+            return None
+        known = [part for part in parts if part is not None]
+        if isinstance(expr, Alt):
+            found = tuple(dict.fromkeys(text for part in known for text in part))
+            return found if len(found) <= MAX_LISTED else None
+        found = ("",)
+        for part in known:
+            found = tuple(dict.fromkeys(before + text for before in found for text in part))
+            if len(found) > MAX_LISTED:
+                return None
+        return found
+    if isinstance(expr, Repeat) and expr.max == 1:
+        once = _listed(expr.item)
+        return None if once is None else once if expr.min else tuple(dict.fromkeys(("", *once)))
+    return None
 
 
 @lru_cache(maxsize=1024)

@@ -30,7 +30,11 @@ from workbench.frontends.json_schema.formats import (
     without_format,
 )
 from workbench.frontends.json_schema.formula import TRUE, And, Fact, Formula, Or, holds
-from workbench.frontends.json_schema.patterns import pattern_automaton, pattern_expression
+from workbench.frontends.json_schema.patterns import (
+    few_texts,
+    pattern_automaton,
+    pattern_expression,
+)
 from workbench.frontends.json_schema.spelling import ANY, Ranges, spell as spell_text
 from workbench.frontends.json_schema.values import STRING
 from workbench.grammar.ir import (
@@ -82,12 +86,20 @@ def string_content(formula: Formula, rule: str | None = None) -> Expr:
     if high is not None and low > high:
         return NEVER
     for fact in regular:
+        if isinstance(fact, f.Matches) and fact.positive and (deeper or len(regular) > 1):
+            few = few_texts(fact.pattern.text)
+            if few is not None:
+                # What else is said only has to be looked at for these.
+                fit = [text for text in few if holds(formula, partial(_is_so, text))]
+                ways = [Seq(tuple(map(_character, text))) for text in fit]
+                return ways[0] if len(ways) == 1 else Alt(tuple(ways))
+    for fact in regular:
         if isinstance(fact, f.Among) and fact.positive:
             texts = [text for text in fact.values if isinstance(text, str) and _is_text(text)]
             if formula is not fact:
                 texts = [text for text in texts if holds(formula, partial(_is_so, text))]
-            fit = [literal(text) for text in texts]
-            return fit[0] if len(fit) == 1 else Alt(tuple(fit))
+            listed = [literal(text) for text in texts]
+            return listed[0] if len(listed) == 1 else Alt(tuple(listed))
     if deeper:
         dfa = reduce(_both, [automaton(part, rule) for part in deeper])
         if regular:
@@ -96,6 +108,10 @@ def string_content(formula: Formula, rule: str | None = None) -> Expr:
     if not regular:
         return Repeat(_ANYTHING, low, high)
     return _content(tuple(regular), low, high, rule)
+
+
+def _character(char: str) -> CharSet:
+    return CharSet(((ord(char), ord(char)),))
 
 
 def surely_possible(formula: Formula) -> bool:
