@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.browser.checks import assert_readable
 from tests.browser.conftest import Lab, watch
+from tests.browser.test_workbench import tab
 from tests.notebook import samples
 from tests.notebook.tiny import tiny_model
+from workbench.notebook.editor import check
 from workbench.notebook.static_html import static_html
 from workbench.notebook.views import from_trace
 
@@ -97,3 +101,63 @@ def test_a_trusted_notebook_with_saved_state_still_steps(browser: Any, lab: Lab)
     page.keyboard.type("id:3")
     page.get_by_text("1 token found").wait_for()
     assert watched.outside == []
+
+
+def test_a_workbench_without_a_kernel_shows_what_was_recorded(
+    browser: Any, lab: Lab, results: Path
+) -> None:
+    pytest.importorskip("anywidget", reason="anywidget is not installed")
+    from ipywidgets import Widget
+
+    from workbench.frontends.regex import regex
+    from workbench.notebook.bench import Workbench
+
+    bench = Workbench(tiny_model(), regex("(ab|c)[ab]{2,9}[01]+"), [1, 2, 3], title="kept")
+    bench.run()
+    bench.desk.examples = [{"text": "abab0", "want": "match"}]
+    document = bench.document
+    document.panels["grammar"] = check(
+        "(ab|c)[ab]{2,9}[01]+", "regex", bench.desk.examples, bench.session.decoder.vocabulary
+    )
+    bench.desk.find_dead_ends(1)
+    bench.session.why(15, 0)
+    bench.back(100)
+    notebook = saved(static_html(document, bench.view_id), bench.model_id)
+    notebook.metadata["widgets"] = {
+        "application/vnd.jupyter.widget-state+json": Widget.get_manager_state(
+            widgets=[bench, bench.layout]
+        )
+    }
+    path = lab.folder / "bench-state.ipynb"
+    nbformat.write(notebook, path)
+    subprocess.run(
+        [sys.executable, "-m", "jupyter", "trust", str(path)], env=lab.environment, check=True
+    )
+    watched = watch(browser, 1300, 1500)
+    page = watched.page
+    lab.open(page, "bench-state.ipynb")
+    page.locator(".wb-canvas:visible svg").wait_for()
+    page.get_by_text("recorded run: stepping and searching work").wait_for()
+    tab(page, "step")
+    page.locator("[data-action=forward]").click()
+    page.locator("[data-action=back]").click()
+    shown = tab(page, "grammar")
+    assert shown.locator("textarea").input_value() == "(ab|c)[ab]{2,9}[01]+"
+    assert "● matches" in shown.locator(".wb-example-verdict").inner_text()
+    assert "kernel" in shown.get_by_role("button", name="Use this grammar").get_attribute("title")
+    shown = tab(page, "tokens")
+    shown.locator(".wb-group").first.wait_for()
+    shown.locator(".wb-search").fill("id:15")
+    shown.get_by_role("button", name="all", exact=True).click()
+    shown.locator(".wb-item").first.click()  # the only group is open
+    assert "may not come in root" in shown.locator(".wb-sentence").inner_text()
+    shown = tab(page, "dead")
+    assert "over budget" in shown.locator(".wb-finding").first.inner_text()
+    assert "kernel" in shown.get_by_role("button", name="Search grammar").get_attribute("title")
+    shown = tab(page, "profile")
+    assert shown.locator(".wb-tracks g[data-step]").count() > 3
+    shown = tab(page, "export")
+    assert "kernel" in shown.get_by_role("button", name="Write the file").get_attribute("title")
+    assert_readable(page.locator(".wb-panel"))
+    page.locator(".wb-panel").screenshot(path=str(results / "bench-reopened.png"))
+    watched.assert_clean()

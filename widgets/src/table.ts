@@ -8,6 +8,7 @@ import type { Found, Position, Row, Why } from "./types";
 import { whyCells } from "./whyview";
 
 const SHOWN = 200;
+const FIRST = 28;
 
 function bar(p: number | null, role: string): HTMLElement {
   const width = p === null ? 0 : p >= 0.0001 ? Math.max(p * 100, 0.8) : 0;
@@ -47,6 +48,8 @@ export class Table {
     this.note,
   );
   private rows: Row[] = [];
+  private drawn = FIRST;
+  private place = -1;
   private answer: { key: string; found: Found } | null = null;
   private asked = "";
   private timer = 0;
@@ -62,6 +65,11 @@ export class Table {
     });
     this.allowedOnly.addEventListener("change", () => {
       context.store.options.allowedOnly = this.allowedOnly.checked;
+      this.update();
+    });
+    this.list.addEventListener("scroll", () => {
+      if (this.drawn >= this.rows.length || this.list.scrollTop < 40) return;
+      this.drawn = this.rows.length;
       this.update();
     });
     this.list.addEventListener("click", (event) => this.clicked(event));
@@ -92,8 +100,16 @@ export class Table {
       found = { rows: ordered(rows), total: rows.length };
     }
     this.rows = found.rows.slice(0, SHOWN);
-    const key = [here.id, this.rows, here.whys, store.selected, store.opened, store.next?.id, here.next, store.connected, store.doc.positions.length];
-    refill(this.list, key, () => this.rows.flatMap((row) => this.row(row, here)));
+    if (this.place !== here.id) {
+      this.place = here.id;
+      this.drawn = FIRST;
+    }
+    // The rows in view and a few more; the others are drawn when the list is scrolled or walked through.
+    const wanted = [store.selected, store.opened, store.next?.edge?.token ?? here.next];
+    const last = this.rows.reduce((at, row, i) => (wanted.includes(row[0]) ? i : at), 0);
+    this.drawn = Math.max(this.drawn, last + 4);
+    const key = [here.id, this.rows, here.whys, store.selected, store.opened, store.next?.id, here.next, store.connected, store.doc.positions.length, this.drawn];
+    refill(this.list, key, () => this.rows.slice(0, this.drawn).flatMap((row) => this.row(row, here)));
     const active = this.list.querySelector<HTMLElement>(".wb-selected");
     if (active) this.list.setAttribute("aria-activedescendant", active.id);
     else this.list.removeAttribute("aria-activedescendant");
