@@ -111,6 +111,8 @@ class TestFigures:
         bars = {bar["name"]: bar for bar in data["time"]["data"]}
         assert list(bars["forward"]["y"])[2:] == [10.0, 10.0, 10.0, None, 10.0]
         assert bars["mask, exposed"]["marker"]["line"]["width"] > 0
+        # no outline where nothing was exposed
+        assert all(height is None or height > 0 for height in bars["mask, exposed"]["y"])
         assert all(list(bar["x"]) == list(range(7)) for bar in bars.values())
         assert len(data["time"]["layout"]["shapes"]) == 2  # the two warm-up steps
 

@@ -57,8 +57,9 @@ def _time(go: Any, profile: Profile) -> Any:
         hovertext=texts, yaxis="y2",
     )  # fmt: skip
     made.add_bar(
-        x=x, y=[step.exposed for step in steps], name="mask, exposed", hovertext=texts, yaxis="y2",
-        base=[step.hidden for step in steps],
+        # no bar where nothing was exposed: its outline would look like one
+        x=x, y=[step.exposed or None for step in steps], name="mask, exposed", hovertext=texts,
+        yaxis="y2", base=[step.hidden for step in steps],
         marker={"color": _EXPOSED, "line": {"color": _LINE, "width": 1.5}},
     )  # fmt: skip
     for index in profile.warm_up:
@@ -67,10 +68,16 @@ def _time(go: Any, profile: Profile) -> Any:
     made.update_layout(
         title=f"mask beside forward pass, per step; exposed {share} of forward (grey: warm-up)",
         barmode="overlay",
-        xaxis={"title": "step", "rangeslider": {"visible": True}},
+        height=520,
+        xaxis={
+            "title": "step",
+            "anchor": "y2",
+            "rangeslider": {"visible": True, "thickness": 0.08},
+        },
         yaxis={"title": "forward, ms", "domain": [0.55, 1.0]},
         yaxis2={"title": "mask, ms", "domain": [0.0, 0.45]},
-        legend={"orientation": "h"},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
+        margin={"t": 110},
     )
     return made
 
