@@ -382,12 +382,30 @@ def test_a_schema_whose_strings_are_watched() -> None:
     printable = [chr(c) for c in range(0x20, 0x7F) if chr(c) != "e"]
     report = unspellable(wb.json_schema(schema), vocabulary(*printable, "ex", "é", "\\u006"))
     assert (report.joined, report.complete) == (b"e\xa9\xc3", True)
-    # the name may be spelled with an escape, the two values that others may have may not
+    # the name may be spelled with an escape, the two values that others may have may not; the empty
+    # name and one of some characters are two configurations
     assert [(place.kind, place.text) for place in report.places] == [
         ("no return", b'{"'),
         ("dead end", b'{"":tru'),
+        ("dead end", b'{" ":tru'),
         ("dead end", b'{"":fals'),
+        ("dead end", b'{" ":fals'),
     ]
+
+
+def test_names_that_came_before_are_not_followed() -> None:
+    """Else each name that was read would be another configuration, without end."""
+    printable = [chr(c) for c in range(0x20, 0x7F) if chr(c) != "e"]
+    words = vocabulary(*printable, "ex")
+    schema = {"additionalProperties": {"enum": [1, True]}, "type": "object"}
+    compiled = wb.compile(wb.json_schema(schema), words)
+    report = unspellable(compiled)
+    assert report.complete and {place.kind for place in report.places} >= {"dead end"}
+    for place in report.places:
+        matcher = compiled.matcher()
+        assert matcher.accept_tokens(place.token_ids) == len(place.token_ids)
+        assert (place.kind == "dead end") == (not len(matcher.allowed_ids()))
+        assert not matcher.is_accepting
     proved = unspellable(wb.json_schema(schema), vocabulary(*printable, "e", "éx", "é"))
     assert (proved.places, proved.steps) == ((), 0)
     assert proved.proof

@@ -21,17 +21,19 @@ import heapq
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Literal
 
 import numpy as np
 
+from workbench.automaton.linear import rewrite
 from workbench.automaton.utf8 import utf8_graph
 from workbench.engine import CompiledGrammar, compile as compile_grammar
 from workbench.engine.engine import Engine
 from workbench.errors import GrammarTooComplex
 from workbench.grammar import ir
+from workbench.grammar.lazy import LazyRules
 from workbench.vocabulary import Vocabulary
 from workbench.vocabulary.labels import label_bytes
 
@@ -148,16 +150,58 @@ def unspellable(
     if _characters_suffice(compiled.grammar, vocabulary, used - missing, missing):
         proof = "each part of the grammar can be spelled with tokens of one character"
         return SpellingReport((), removed, joined, 0, 0, proof=proof)
-    search = _Search(compiled, alphabet)
+    searched = _without_records(compiled) or compiled
+    search = _Search(searched, alphabet)
     stopped = search.run(budget)
+    places = search.places(complete=not stopped)
     return SpellingReport(
-        tuple(search.places(complete=not stopped)),
+        tuple(place for place in places if searched is compiled or _holds(compiled, place)),
         removed,
         joined,
         search.expanded,
         search.steps,
         stopped,
     )
+
+
+def _without_records(compiled: CompiledGrammar) -> CompiledGrammar | None:
+    """The same grammar with texts that may come again; None when there are none that may not.
+
+    Each text that was read would be another configuration, so that no search would come to an end. Where
+    tokens get stuck does not depend on them, but for the ways there.
+    """
+    grammar = compiled.grammar
+    fresh = [part for part in _reached(grammar) if isinstance(part, ir.OtherText) and part.fresh]
+    if not fresh or any(part.texts and part.within is not None for part in fresh):
+        return None
+
+    def plain(part: ir.Expr) -> ir.Expr | None:
+        if isinstance(part, ir.Scope):
+            # a scope that keeps no record is none; inner ones are made anew before outer ones
+            guards = any(isinstance(inner, ir.Guard) for inner in ir.walk(part.item))
+            return None if guards else part.item
+        if not isinstance(part, ir.OtherText) or not part.fresh:
+            return None
+        return replace(part, fresh=False) if part.texts else part.body
+
+    names = {grammar.start} | {part.name for part in _reached(grammar) if isinstance(part, ir.Ref)}
+    rules = {name: rewrite(grammar.rules[name], plain) for name in names}
+    lazy = isinstance(grammar.rules, LazyRules)
+    written = LazyRules(rules.__getitem__, grammar.start) if lazy else rules
+    return compile_grammar(
+        ir.Grammar(written, grammar.start, grammar.kind),
+        compiled.vocabulary,
+        compiled.engine.budgets,
+        cache=False,
+    )
+
+
+def _holds(compiled: CompiledGrammar, place: Place) -> bool:
+    """Whether a place is reached in a grammar, and its tokens get stuck there."""
+    matcher = compiled.matcher(max_rollback=0)
+    if matcher.accept_tokens(place.token_ids) < len(place.token_ids):
+        return False
+    return place.kind == "no return" or not (len(matcher.allowed_ids()) or matcher.is_accepting)
 
 
 def _single_bytes(vocabulary: Vocabulary, without: frozenset[int] = frozenset()) -> dict[int, int]:
