@@ -208,6 +208,12 @@ class Engine:
             root = k.root_node(self.pool, self.table, self.count, self.work, shape)
             if self._settled():
                 break
+        if self.pool[root + 1] == layout.BY_STACKS:
+            if self.count[layout.KEEP]:
+                raise GrammarTooComplex("questions in one mask", layout.MOST_QUESTIONS)
+            # what was walked without keeping texts is of no use: fill() drops it and begins again
+            self.count[layout.KEEP] = 1
+            raise GrammarTooComplex("names in one token", 1)
         self.pool[root + 1] = layout.BY_STACKS
 
     def tidy(self) -> None:
@@ -583,7 +589,7 @@ class Engine:
             scope = automaton.scopes[layout.SCOPE_SITE - loop]
             if not scope.members and not scope.least:
                 return here
-            count, _, _, *words = self._contents(value)
+            count, _, *words = self._contents(value)
             came = sum(word << layout.WORD * i for i, word in enumerate(words))
             return automaton.scope_costs().cost(state, scope, came, count)
         if loop < 0:

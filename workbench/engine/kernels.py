@@ -17,7 +17,7 @@ BASES     SET...                          the stacks of a shape's holes
 CONFIG    SHAPE, BASES                    notes: its row; whether it accepts
 SUBST     row, HOLE, LABELS               first note: the row with the hole's frames written in
 WATCH     node, phase, number so far, SEEN, TEXT   a text that is read: where it stands in the trees
-RECORD    count, SEEN, tracked, bits...   a scope's side state: members that came, texts that came
+RECORD    count, SEEN, bits...            a scope's side state: members that came, texts that came
 SEEN      whether a text ends here, texts below, whether those are all, (byte, SEEN)...   texts that came
 TEXT      TEXT or 0, byte                 the bytes of a text so far
 WHOLE     HOLE                            a question, also about texts that came; or SET: note: its REVEAL
@@ -121,7 +121,6 @@ from workbench.engine.layout import (
     SUBST,
     TEXT,
     TOO_COMPLEX,
-    TRACK,
     UNKEPT,
     UNKNOWN,
     UNSAID,
@@ -196,7 +195,7 @@ def frame_label(auto, pool, table, count, work, frame, full):
         seen = int(pool[value + 4])
         if not full and auto[auto[SCOPE_NAMES] + scope] != 0 and pool[seen + 4] > 0:
             seen = UNSAID
-        return int(changed(pool, table, count, work, value, zone, seen, 0, -1))
+        return int(changed(pool, table, count, work, value, zone, seen, -1))
     if value < 0 or pool[value + 7] == UNKEPT:
         return value
     node = int(pool[value + 3])
@@ -472,17 +471,16 @@ def push_calls(auto, pool, table, count, work, n, k, cls, exact):
             if back >= SITE_BASE:
                 loop = int(auto[auto[SITE_LOOP] + back - SITE_BASE])
             if loop < 0 and loop > SCOPE_SITE:
-                pushed = int(watching(auto, pool, table, count, work, back, -1 - loop, stacks))
+                pushed = int(
+                    watching(auto, pool, table, count, work, back, -1 - loop, stacks, exact)
+                )
                 if pushed < 0:
                     continue
                 if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                     return n
             else:
                 if loop < 0:
-                    tracked = 1 if exact else int(auto[TRACK])
-                    value = int(
-                        new_record(auto, pool, table, count, work, SCOPE_SITE - loop, tracked)
-                    )
+                    value = int(new_record(auto, pool, table, count, work, SCOPE_SITE - loop))
                 frame = term3(pool, table, count, work, FRAME, back, value, stacks)
                 pushed = term1(pool, table, count, work, SET, frame)
         count[WORK] += 1
@@ -632,7 +630,7 @@ def step(auto, pool, table, count, work, shape, bases, cls, exact):
                 if cls <= auto[auto[EDGE_HI] + e]:
                     stacks = int(work[work[W_SET] + k])
                     if auto[HAS_WATCH] != 0 and auto[auto[WATCHED] + state] != 0:
-                        stacks = int(watched(auto, pool, table, count, work, stacks, cls))
+                        stacks = int(watched(auto, pool, table, count, work, stacks, cls, exact))
                         if stacks < 0:
                             continue
                     target = int(auto[auto[EDGE_TARGET] + e])
@@ -783,7 +781,7 @@ def link_edges(auto, pool, table, count, work, n):
                 below = stacks
                 if looks:
                     byte = int(work[begin + i])
-                    below = int(watched(auto, pool, table, count, work, stacks, byte))
+                    below = int(watched(auto, pool, table, count, work, stacks, byte, False))
                     if below < 0:
                         continue
                 work[at] = work[head + i]
@@ -875,7 +873,7 @@ def expand(auto, pool, table, count, trans, work, row):
     if auto[HAS_WATCH] != 0:
         for k in range(n):
             if auto[auto[WATCHED] + work[work[W_STATE] + k]] != 0:
-                if keeps_text(pool, int(work[work[W_SET] + k])):
+                if keeps_text(pool, count, int(work[work[W_SET] + k])):
                     return
     segments = link_edges(auto, pool, table, count, work, n)
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
@@ -1165,7 +1163,7 @@ def substitute(auto, pool, table, count, trans, work, row, hole, labels):
         parents = term1(pool, table, count, work, SET, below)
         if scope_at(auto, target) and pool[zone + 4] == UNSAID:
             number = int(pool[zone + 3])
-            zone = int(changed(pool, table, count, work, zone, number, ASK - below, 0, -1))
+            zone = int(changed(pool, table, count, work, zone, number, ASK - below, -1))
         frame = term3(pool, table, count, work, FRAME, target, zone, parents)
         one = term1(pool, table, count, work, SET, frame)
         frames = one if first else union(pool, table, count, work, frames, one)

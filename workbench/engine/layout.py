@@ -36,6 +36,8 @@ USED, TERMS, ROWS, OVERFLOW, TOO_COMPLEX, WORK, WORK_LIMIT = 0, 1, 2, 3, 4, 5, 6
 N_ASKED, WALKED, STEPS, HITS, MISSES, N_SHAPES, N_SETS, N_FRAMES = 7, 8, 9, 10, 11, 12, 13, 14
 #: NEED: 1 + the entry whose states are to be built before the kernel can go on (OVERFLOW is set with it)
 N_MASKS, NEED, EXPANDED = 15, 16, 17
+#: whether walks keep the texts that they read: needed where a token holds two names of an object
+KEEP = 18
 COUNT_SLOTS = 24
 
 # header slots of ``auto`` (int32): sizes, then offsets of arrays. Symbols are the bytes, then what stands
@@ -61,7 +63,7 @@ WATCHED, WATCH_ROOT, TREE_START, TREE_BYTE, TREE_NODE, TREE_END, HAS_WATCH = (
 EMPTY_GUARD, GUARD_OP, GUARD_ITEM, GUARD_SET = 31, 32, 33, 34
 SCOPE_WORDS, SCOPE_LEAST, SCOPE_MOST, SCOPE_REQUIRED, SETS, WATCH_CELL = 35, 36, 37, 38, 39, 40
 #: members that one token can complete, at most; whether records made in a walk keep texts
-SCOPE_REACH, TRACK = 41, 42
+SCOPE_REACH = 41
 #: languages of fresh texts: of each watch the language or -1; of each language its first state; of each
 #: state how many texts follow, and its steps: first and last character, target
 WATCH_LANGUAGE, LANGUAGE_AT, TEXTS_LEFT, STEP_START = 43, 44, 45, 46

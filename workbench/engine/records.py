@@ -20,6 +20,7 @@ from workbench.engine.layout import (
     HOLE,
     IS_FRESH,
     IS_KNOWN,
+    KEEP,
     LANGUAGE_AT,
     LOOK,
     LOOP_MAX,
@@ -102,7 +103,7 @@ def members_missing(auto, pool, record, scope):
     required = int(auto[SETS]) + int(auto[auto[SCOPE_REQUIRED] + scope])
     missing = 0
     for w in range(auto[auto[SCOPE_WORDS] + scope]):
-        bits = int(auto[required + w]) & ~int(pool[record + 6 + w])
+        bits = int(auto[required + w]) & ~int(pool[record + 5 + w])
         while bits:
             bits &= bits - 1
             missing += 1
@@ -128,17 +129,16 @@ def record_zone(auto, pool, record, scope):
 
 
 @jit
-def changed(pool, table, count, work, record, value, seen, tracked, item):
+def changed(pool, table, count, work, record, value, seen, item):
     """A record with another count, other texts and one member more (-1: none)."""
     n = int(pool[record]) >> 5
     buffer = work[W_BUFFER]
     work[buffer] = value
     work[buffer + 1] = seen
-    work[buffer + 2] = tracked
-    for i in range(3, n):
+    for i in range(2, n):
         work[buffer + i] = pool[record + 3 + i]
     if item >= 0:
-        work[buffer + 3 + item // WORD] |= 1 << (item % WORD)
+        work[buffer + 2 + item // WORD] |= 1 << (item % WORD)
     return intern(pool, table, count, RECORD, work, buffer, n)
 
 
@@ -210,7 +210,7 @@ def watch_byte(auto, pool, table, count, work, node, seen, text, byte):
 
 
 @jit
-def watch(auto, pool, table, count, work, value, byte):
+def watch(auto, pool, table, count, work, value, byte, exact):
     """Where a watched text stands after one more byte of its JSON spelling.
 
     FAR_INSIDE: off the trees; GONE: all texts that begin so have come.
@@ -224,6 +224,9 @@ def watch(auto, pool, table, count, work, value, byte):
     number = int(pool[value + 5])
     seen = int(pool[value + 6])
     text = int(pool[value + 7])
+    if text >= 0 and seen > ASK and not exact and count[KEEP] == 0:
+        # in a walk, what comes after the text seldom depends on it
+        text = UNKEPT
     after = 0
     code = -1
     if phase >= IS_FRESH:
@@ -288,7 +291,7 @@ def watch(auto, pool, table, count, work, value, byte):
 
 
 @jit
-def watched(auto, pool, table, count, work, stacks, byte):
+def watched(auto, pool, table, count, work, stacks, byte, exact):
     """A SET of watching frames after one more byte; -1 when none of them may go on."""
     n = int(pool[stacks]) >> 5
     moves = False
@@ -302,7 +305,7 @@ def watched(auto, pool, table, count, work, stacks, byte):
         frame = int(pool[stacks + 3 + i])
         value = int(pool[frame + 4])
         if value >= 0:
-            value = int(watch(auto, pool, table, count, work, value, byte))
+            value = int(watch(auto, pool, table, count, work, value, byte, exact))
         if value == GONE:
             continue
         frame = term3(
@@ -350,11 +353,14 @@ def cut_watched(auto, pool, work, stacks):
 
 
 @jit
-def keeps_text(pool, stacks):
+def keeps_text(pool, count, stacks):
     """Whether a watching frame in a SET keeps the text that is read: then all bytes differ."""
     for i in range(int(pool[stacks]) >> 5):
         frame = int(pool[stacks + 3 + i])
-        if pool[frame] & 31 == FRAME and pool[frame + 4] >= 0 and pool[pool[frame + 4] + 7] >= 0:
+        if pool[frame] & 31 != FRAME or pool[frame + 4] < 0:
+            continue
+        value = int(pool[frame + 4])
+        if pool[value + 7] >= 0 and (count[KEEP] != 0 or pool[value + 6] <= ASK):
             return True
     return False
 
@@ -517,9 +523,7 @@ def passed(auto, pool, table, count, work, scope, record, guard):
         if below >= 0 and pool[below + 3] != 0:
             return -1
         seen = int(planted(auto, pool, table, count, work, seen, 0, item))
-        return int(
-            changed(pool, table, count, work, record, value, seen, int(pool[record + 5]), -1)
-        )
+        return int(changed(pool, table, count, work, record, value, seen, -1))
     least = int(auto[auto[SCOPE_LEAST] + scope])
     most = int(auto[auto[SCOPE_MOST] + scope])
     words = int(auto[auto[SCOPE_WORDS] + scope])
@@ -534,7 +538,7 @@ def passed(auto, pool, table, count, work, scope, record, guard):
             return record
         some = int(auto[SETS]) + int(auto[auto[GUARD_SET] + guard])
         for w in range(words):
-            left = int(auto[some + w]) & ~int(pool[record + 6 + w])
+            left = int(auto[some + w]) & ~int(pool[record + 5 + w])
             if left & int(auto[required + w]) or (free and left):
                 return record
         return -1
@@ -546,11 +550,11 @@ def passed(auto, pool, table, count, work, scope, record, guard):
         item = -1
     else:
         bit = 1 << (item % WORD)
-        if int(pool[record + 6 + item // WORD]) & bit:
+        if int(pool[record + 5 + item // WORD]) & bit:
             return -1
         if not free and int(auto[required + item // WORD]) & bit == 0:
             return -1
-    return int(changed(pool, table, count, work, record, value, seen, int(pool[record + 5]), item))
+    return int(changed(pool, table, count, work, record, value, seen, item))
 
 
 @jit
@@ -605,10 +609,7 @@ def recorded(auto, pool, table, count, work, stacks, value, number):
                     number,
                 )
             )
-        tracked = int(pool[record + 5])
-        record = int(
-            changed(pool, table, count, work, record, int(pool[record + 3]), seen, tracked, -1)
-        )
+        record = int(changed(pool, table, count, work, record, int(pool[record + 3]), seen, -1))
         frame = int(
             term3(
                 pool,
@@ -646,24 +647,21 @@ def came(auto, pool, work, seen, text, cell):
 
 
 @jit
-def new_record(auto, pool, table, count, work, scope, tracked):
+def new_record(auto, pool, table, count, work, scope):
     """The record of a scope in which nothing has come yet."""
     buffer = work[W_BUFFER]
-    work[buffer] = 0
-    work[buffer + 1] = 0
-    work[buffer + 2] = 0
+    for i in range(3):
+        work[buffer + i] = 0
     seen = int(intern(pool, table, count, SEEN, work, buffer, 3))
-    work[buffer] = 0
     words = int(auto[auto[SCOPE_WORDS] + scope])
     work[buffer + 1] = seen
-    work[buffer + 2] = tracked
     for w in range(words):
-        work[buffer + 3 + w] = 0
-    return intern(pool, table, count, RECORD, work, buffer, words + 3)
+        work[buffer + 2 + w] = 0
+    return intern(pool, table, count, RECORD, work, buffer, words + 2)
 
 
 @jit
-def watching(auto, pool, table, count, work, back, number, stacks):
+def watching(auto, pool, table, count, work, back, number, stacks, exact):
     """The frames of a watched text that begins, on the scopes of a SET; -1 when none may begin."""
     root = int(auto[auto[WATCH_ROOT] + number])
     if auto[auto[WATCH_CELL] + number] < 0:
@@ -692,7 +690,7 @@ def watching(auto, pool, table, count, work, back, number, stacks):
         seen = int(seen_child(pool, seen, int(auto[auto[WATCH_CELL] + number])))
         if seen >= 0 and pool[seen + 5] != 0:
             continue
-        text = 0 if pool[record + 5] != 0 else UNKEPT
+        text = 0 if exact or count[KEEP] != 0 else UNKEPT
         value = int(term5(pool, table, count, work, WATCH, root, 0, 0, seen, text))
         below = int(term1(pool, table, count, work, SET, frame))
         frame = int(term3(pool, table, count, work, FRAME, back, value, below))

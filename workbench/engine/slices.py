@@ -8,7 +8,6 @@ own loop is first met.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from threading import Lock
 
@@ -23,7 +22,6 @@ __all__ = ["Slice", "Slices", "slices_of"]
 #: a loop over fewer single bytes than this is walked in full
 _LEAST_BYTES = 8
 _MOST_SLICES = 64
-_MEMBERS = re.compile(rb'[{\[].*".*".*,.*"', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,10 +63,6 @@ class Slices:
         self.blob = np.frombuffer(vocabulary.blob or b"\0", dtype=np.uint8).copy()
         self.offsets = vocabulary.offsets.astype(np.int64)
         self._runs: dict[int, int] = {}
-        #: whether a token can hold the begin of an object or array, a text in it, and the begin of another
-        self.spans_members = any(
-            _MEMBERS.search(vocabulary.token_bytes(i)) for i in _with_quotes(vocabulary)
-        )
         self.trie = Trie(
             trie.byte.copy(),
             trie.depth.copy(),
@@ -167,15 +161,6 @@ class Slices:
             odd=arrays[7],
             context=np.array(context, dtype=np.int64),
         )
-
-
-def _with_quotes(vocabulary: Vocabulary) -> NDArray[np.int64]:
-    """Ids of the tokens with three quotation marks or more."""
-    if not vocabulary.blob:
-        return np.zeros(0, dtype=np.int64)
-    quotes = np.frombuffer(vocabulary.blob, dtype=np.uint8) == 0x22
-    so_far = np.concatenate([[0], np.cumsum(quotes)])
-    return np.flatnonzero(np.diff(so_far[vocabulary.offsets]) >= 3)
 
 
 def _starts(sorted_bytes: NDArray[np.uint8]) -> NDArray[np.int32]:

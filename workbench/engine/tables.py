@@ -145,7 +145,6 @@ class Packed:
         header[k.RANKED] = self._order is not None
         # a member takes two bytes at least, one of them between members
         header[k.SCOPE_REACH] = self.slices.max_token_bytes // 2 + 2
-        header[k.TRACK] = self.slices.spans_members
         size = header.size
         for slot, part in parts.items():
             header[slot] = size
