@@ -19,21 +19,23 @@ from __future__ import annotations
 
 import heapq
 from array import array
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Literal
 
 import numpy as np
 
-from workbench.automaton.linear import rewrite
-from workbench.automaton.utf8 import utf8_graph
+from workbench.diagnostics.spellable import (
+    byte_classes,
+    characters_suffice,
+    members_of,
+    without_records,
+)
 from workbench.engine import CompiledGrammar, compile as compile_grammar
 from workbench.engine.engine import Engine
 from workbench.errors import GrammarTooComplex
 from workbench.grammar import ir
-from workbench.grammar.lazy import LazyRules
 from workbench.vocabulary import Vocabulary
 from workbench.vocabulary.labels import label_bytes
 
@@ -136,8 +138,8 @@ def unspellable(
         compiled = compile_grammar(grammar, vocabulary)
     vocabulary = compiled.vocabulary
     single = _single_bytes(vocabulary)
-    alphabet = _alphabet(compiled.grammar) if len(single) < 256 else []
-    used = frozenset(byte for members in alphabet for byte in _members(members))
+    alphabet = byte_classes(compiled.grammar) if len(single) < 256 else []
+    used = frozenset(byte for members in alphabet for byte in members_of(members))
     missing = frozenset(vocabulary.missing_bytes)
     removed, joined = bytes(sorted(used & missing)), bytes(sorted(used - missing - single.keys()))
     if not joined:
@@ -147,10 +149,10 @@ def unspellable(
         # that text can be reached token by token.
         proof = "each byte that the grammar uses is a token by itself"
         return SpellingReport((), removed, joined, 0, 0, proof=proof)
-    if _characters_suffice(compiled.grammar, vocabulary, used - missing, missing):
+    if characters_suffice(compiled.grammar, vocabulary, used - missing, missing):
         proof = "each part of the grammar can be spelled with tokens of one character"
         return SpellingReport((), removed, joined, 0, 0, proof=proof)
-    searched = _without_records(compiled) or compiled
+    searched = without_records(compiled) or compiled
     search = _Search(searched, alphabet)
     stopped = search.run(budget)
     places = search.places(complete=not stopped)
@@ -161,38 +163,6 @@ def unspellable(
         search.expanded,
         search.steps,
         stopped,
-    )
-
-
-def _without_records(compiled: CompiledGrammar) -> CompiledGrammar | None:
-    """The same grammar with texts that may come again; None when there are none that may not.
-
-    Each text that was read would be another configuration, so that no search would come to an end. Where
-    tokens get stuck does not depend on them, but for the ways there.
-    """
-    grammar = compiled.grammar
-    fresh = [part for part in _reached(grammar) if isinstance(part, ir.OtherText) and part.fresh]
-    if not fresh or any(part.texts and part.within is not None for part in fresh):
-        return None
-
-    def plain(part: ir.Expr) -> ir.Expr | None:
-        if isinstance(part, ir.Scope):
-            # a scope that keeps no record is none; inner ones are made anew before outer ones
-            guards = any(isinstance(inner, ir.Guard) for inner in ir.walk(part.item))
-            return None if guards else part.item
-        if not isinstance(part, ir.OtherText) or not part.fresh:
-            return None
-        return replace(part, fresh=False) if part.texts else part.body
-
-    names = {grammar.start} | {part.name for part in _reached(grammar) if isinstance(part, ir.Ref)}
-    rules = {name: rewrite(grammar.rules[name], plain) for name in names}
-    lazy = isinstance(grammar.rules, LazyRules)
-    written = LazyRules(rules.__getitem__, grammar.start) if lazy else rules
-    return compile_grammar(
-        ir.Grammar(written, grammar.start, grammar.kind),
-        compiled.vocabulary,
-        compiled.engine.budgets,
-        cache=False,
     )
 
 
@@ -212,105 +182,6 @@ def _single_bytes(vocabulary: Vocabulary, without: frozenset[int] = frozenset())
         if token_id not in without:
             found.setdefault(vocabulary.token_bytes(token_id)[0], token_id)
     return found
-
-
-def _reached(grammar: ir.Grammar) -> Iterator[ir.Expr]:
-    """The expressions of the rules that the start leads to, and those that are watched in them."""
-    seen = {grammar.start}
-    todo = [grammar.start]
-    watched: dict[int, ir.Expr] = {}
-    while todo:
-        for part in ir.walk(grammar.rules[todo.pop()]):
-            if isinstance(part, ir.Ref) and part.name not in seen:
-                seen.add(part.name)
-                todo.append(part.name)
-            elif isinstance(part, ir.OtherText):
-                watched[id(part.body)] = part.body
-            yield part
-    for body in watched.values():
-        yield from ir.walk(body)
-
-
-def _alphabet(grammar: ir.Grammar) -> list[int]:
-    """The bytes of a grammar in classes that it does not tell apart, each as a bit mask."""
-    masks: set[int] = set()
-    watching = False
-    for part in _reached(grammar):
-        if isinstance(part, ir.Literal):
-            masks.update(1 << byte for byte in part.data)
-        elif isinstance(part, ir.ByteSet):
-            masks.add(part.mask)
-        elif isinstance(part, ir.CharSet):
-            edges = utf8_graph(part.ranges)[1]
-            masks.update((1 << high + 1) - (1 << low) for _, low, high, _ in edges)
-        elif isinstance(part, ir.OtherText):
-            watching = True
-    if watching:  # what is watched may tell any bytes apart
-        used = 0
-        for mask in masks:
-            used |= mask
-        return [1 << byte for byte in _members(used)]
-    classes: list[int] = []
-    for mask in sorted(masks):
-        split = []
-        for members in classes:
-            split += [part for part in (members & mask, members & ~mask) if part]
-            mask &= ~members
-        classes = [*split, mask] if mask else split
-    return classes
-
-
-def _members(mask: int) -> list[int]:
-    return [byte for byte in range(256) if mask >> byte & 1]
-
-
-def _characters_suffice(
-    grammar: ir.Grammar, vocabulary: Vocabulary, used: frozenset[int], missing: frozenset[int]
-) -> bool:
-    """Whether tokens of one character prove that there is nothing to find.
-
-    They do when (1) every token that the grammar could take is made of whole characters, (2) so is every
-    leaf of the grammar, (3) each set among the leaves has a member that is a token by itself, and (4) each
-    character of the literals is one. By (1) and (2) a token always ends where a character does. Take then
-    a text that completes the one so far, and the leaves that its characters are read by: by (3) each
-    character that a set reads can be exchanged for one that is a token, which the same set reads, and by
-    (4) the others are tokens. Spelled so, the text can be completed token by token. A literal with a
-    missing byte stands in no such text. Where texts are watched for, there are such ways of any length, so
-    one that is longer than these texts.
-    """
-    singles: set[str] = set()
-    for token_id in range(vocabulary.size):
-        data = vocabulary.token_bytes(token_id)
-        if not used.issuperset(data):
-            continue
-        try:
-            text = data.decode("utf-8")
-        except UnicodeDecodeError:
-            return False
-        if len(text) == 1:
-            singles.add(text)
-    codes = sorted(map(ord, singles))
-    watching = any(isinstance(part, ir.OtherText) for part in _reached(grammar))
-    for part in _reached(grammar):
-        if isinstance(part, ir.Literal):
-            if not missing.isdisjoint(part.data):
-                if watching:
-                    return False
-                continue
-            try:
-                if not singles.issuperset(part.data.decode("utf-8")):
-                    return False
-            except UnicodeDecodeError:
-                return False
-        elif isinstance(part, ir.ByteSet):
-            if part.mask >> 128 or not any(part.mask >> code & 1 for code in codes if code < 128):
-                return False
-        elif isinstance(part, ir.CharSet) and not any(
-            (at := bisect_left(codes, low)) < len(codes) and codes[at] <= high
-            for low, high in part.ranges
-        ):
-            return False
-    return True
 
 
 class _Positions:
@@ -361,7 +232,7 @@ class _Search:
         #: one byte of each class that has some that are tokens by themselves; equal bytes lead to equals
         self.apart: list[int] = []
         together: set[int] = set()
-        for members in map(_members, alphabet):
+        for members in map(members_of, alphabet):
             self.apart += [byte for byte in members if byte in self.single][:1]
             together |= {byte for byte in members if byte not in self.single}
         #: other tokens to try, by their first byte
