@@ -273,6 +273,7 @@ export class Profiler implements Panel {
 
   private setWindow(from: number, to: number): void {
     const n = this.steps.length;
+    if (!n) return;
     const size = Math.max(1, Math.min(to - from, n));
     const begin = Math.max(0, Math.min(from, n - size));
     this.window = { from: begin, to: begin + size };

@@ -24,7 +24,7 @@ from workbench.notebook.exporting import export_answer
 from workbench.notebook.findings import report_wire
 from workbench.notebook.places import place
 from workbench.notebook.session import Session
-from workbench.notebook.views import picture_wire
+from workbench.notebook.wire import picture_wire
 
 if TYPE_CHECKING:
     from workbench.automaton.model import Automaton

@@ -25,12 +25,14 @@ from workbench.notebook.views import (
     add_position,
     closed_position,
     edge_of,
-    picture_wire,
     position_before,
+    start_document,
+)
+from workbench.notebook.wire import (
+    picture_wire,
     problem_wire,
     row_wire,
     rules_wire,
-    start_document,
     tokens_wire,
 )
 

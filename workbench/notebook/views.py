@@ -23,6 +23,14 @@ import numpy as np
 from workbench.automaton.dot import Picture, is_final, picture
 from workbench.decoding.trace import Trace, TraceStep, byte_order
 from workbench.notebook.places import place, places
+from workbench.notebook.wire import (
+    finite,
+    picture_wire,
+    problem_wire,
+    row_wire,
+    rules_wire,
+    tokens_wire,
+)
 
 if TYPE_CHECKING:
     from workbench.automaton.model import Automaton
@@ -188,15 +196,15 @@ class Position:
             and {
                 "token": edge.token_id,
                 "kind": edge.kind,
-                "before": _number(edge.before),
-                "after": _number(edge.after),
+                "before": finite(edge.before),
+                "after": finite(edge.after),
                 "rank": edge.rank,
             },
             "open": self.open,
             "allowed": self.allowed,
-            "massRemoved": _number(self.mass_removed),
-            "entropyBefore": _number(self.entropy_before),
-            "entropyAfter": _number(self.entropy_after),
+            "massRemoved": finite(self.mass_removed),
+            "entropyBefore": finite(self.entropy_before),
+            "entropyAfter": finite(self.entropy_after),
             "rows": [row_wire(row) for row in self.rows],
             "accepting": self.accepting,
             "live": list(self.live),
@@ -285,47 +293,6 @@ class Document:
         """The JSON form as deflated UTF-8."""
         text = json.dumps(self.wire(), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         return zlib.compress(text.encode("utf-8", errors="surrogatepass"), 6)
-
-
-def _number(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def _rounded(value: float | None) -> float | None:
-    """Seven digits: enough to print, and half the size."""
-    return None if value is None or not math.isfinite(value) else float(f"{value:.7g}")
-
-
-def row_wire(row: Row) -> list[Any]:
-    """A row as the front end reads it."""
-    return [row.token_id, _rounded(row.before), _rounded(row.after), int(row.allowed)]
-
-
-def tokens_wire(tokens: dict[int, tuple[bytes, str | None]]) -> dict[str, list[str | None]]:
-    """Token bytes as a string of code points 0..255, with the name of a special token."""
-    return {str(i): [data.decode("latin-1"), name] for i, (data, name) in tokens.items()}
-
-
-def picture_wire(drawn: Picture) -> dict[str, Any]:
-    """A picture as the front end reads it."""
-    return {
-        "dot": drawn.source,
-        "shown": list(drawn.states),
-        "edges": [[t.source, t.label, t.target, int(t.call)] for t in drawn.transitions],
-        "final": list(drawn.final),
-        "hidden": drawn.hidden,
-        "states": len(drawn.states) + drawn.hidden,
-    }
-
-
-def rules_wire(rules: dict[int, str]) -> dict[str, str]:
-    """Rules of states as the front end reads them."""
-    return {str(state): rule for state, rule in rules.items()}
-
-
-def problem_wire(problem: tuple[str, str] | None) -> dict[str, str] | None:
-    """An error as the front end reads it."""
-    return None if problem is None else {"kind": problem[0], "message": problem[1]}
 
 
 def token_entry(token_id: int, vocabulary: TokenTable) -> tuple[bytes, str | None]:
