@@ -132,6 +132,12 @@ FACTS = {
         fresh = wb.compile(grammar, model.vocabulary, cache=False)
         new = [misses(fresh, f'{{"title": "{t}", "mood": "sad"}}') for t in ("A bat", "A bat", "My cat")]
         assert new[0] > new[2] and new[1] == 0
+        def looked_at(before):
+            m = wb.compile(grammar, model.vocabulary, cache=False).matcher()
+            m.accept_tokens(model.tokenizer.encode(before, add_special_tokens=False))
+            m.fill_mask(wb.empty_mask(model.vocabulary))
+            return m.stats()["trie_nodes"]
+        assert looked_at('{"title": "A') > 2 * looked_at('{"title') > 0
         assert misses(lists, "[" * 300 + "1" + "]" * 300) == 0
         assert {g.name for g in times.by_rule()} >= {"properties/title"}
         assert same[0] is same[2]
