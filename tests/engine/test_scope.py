@@ -23,6 +23,7 @@ from workbench.frontends.json_schema.coding import other_names
 from workbench.frontends.json_schema.emit import ANY_CHARACTER
 from workbench.grammar.ir import (
     Alt,
+    ByteSet,
     CharSet,
     Expr,
     Grammar,
@@ -63,6 +64,12 @@ TOKENS += [
     b'x":1,"',
     b'1,"x":1,"x',
     b"}}",
+    b'","',
+    b'","a',
+    b'a","',
+    b'","b","',
+    b'"]',
+    b'","a"]',
     b"",
 ]
 EOS = len(TOKENS) - 1
@@ -373,6 +380,27 @@ def test_texts_with_an_end_behind_others_without() -> None:
     assert matcher.accept_tokens(b'","') == 3
     assert matcher.accept_tokens(b"a") == 1
     assert matcher.allowed_bytes() == set(b"b")
+
+
+@pytest.mark.parametrize("names", [False, True])
+def test_endless_texts_that_begin_and_end_within_tokens(names: bool) -> None:
+    """``[ab]+`` in arrays: what masks allow is what byte after byte may come."""
+    letters = Repeat(ByteSet(1 << 97 | 1 << 98), 1, None)
+    item = Seq((Literal(b'"'), OtherText((), letters, other_names, fresh=True), Literal(b'"')))
+    list_ = Seq((Literal(b"["), item, Repeat(Seq((Literal(b","), item)), 0, None), Literal(b"]")))
+    rules: dict[str, Expr] = {"root": Scope(list_, 0, names=names)}
+    one = wb.compile(Grammar(LazyRules(rules.__getitem__, "root"), "root"), VOCABULARY)
+    for seed in range(25):
+        rng = Random(seed)
+        matcher = one.matcher()
+        for _ in range(20):
+            allowed = set(ids_of(mask_of(matcher)))
+            for token in range(EOS):
+                fits = len(TOKENS[token]) and matcher.validate(TOKENS[token]) == len(TOKENS[token])
+                assert (token in allowed) == bool(fits), TOKENS[token]
+            if matcher.is_accepting:
+                break
+            assert matcher.accept(rng.choice(sorted(allowed)))
 
 
 def test_wide_objects() -> None:

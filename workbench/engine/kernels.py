@@ -84,10 +84,12 @@ from workbench.engine.layout import (
     IS_KNOWN,
     JUMP,
     LABELS,
+    LEFT_OPEN,
     LOOK,
     LOOP_ENTRY,
     LOOP_MAX,
     LOOP_MIN,
+    LOST,
     MAX_ASKED,
     MEMBER,
     MISS,
@@ -401,9 +403,15 @@ def pop_all(auto, pool, table, count, work, n, stacks, cls, exact):
             if loop > SCOPE_SITE:
                 if excluded(auto, pool, value):
                     continue
+                if value >= 0 and pool[value + 6] == LOST:
+                    if cls == 0x22 and pool[value + 4] == 0:
+                        count[TOO_COMPLEX] = 2
+                    count[LEFT_OPEN] = 1
+                    continue
                 if value >= 0 and pool[value + 6] <= ASK and pool[value + 4] != IS_FRESH:
                     if cls == 0x22 and pool[value + 4] == 0:
                         return n, ASK - int(term1(pool, table, count, work, MEMBER, frame)), bottom
+                    count[LEFT_OPEN] = 1
                     continue
                 if auto[auto[WATCH_CELL] - 1 - loop] >= 0:
                     parents = int(
@@ -830,8 +838,8 @@ def expand_one(auto, pool, table, count, trans, work, at, state, stacks):
 
 
 @jit
-def expand(auto, pool, table, count, trans, work, row):
-    """Fill in all transitions of a row at once; some stay UNKNOWN when there is too much to do at once."""
+def expand_all(auto, pool, table, count, trans, work, row):
+    """:func:`expand`, as far as texts that are left open do not matter."""
     count[EXPANDED] += 1
     stride = int(auto[STRIDE])
     symbols = int(auto[N_SYMBOLS])
@@ -914,6 +922,15 @@ def expand(auto, pool, table, count, trans, work, row):
             if count[OVERFLOW] != 0:
                 return
         fill(trans, at + int(work[begin + segment]), at + int(work[begin + segment + 1]), result)
+
+
+@jit
+def expand(auto, pool, table, count, trans, work, row):
+    """Fill in all transitions of a row at once; some stay UNKNOWN when there is too much to do at once."""
+    count[LEFT_OPEN] = 0
+    expand_all(auto, pool, table, count, trans, work, row)
+    if count[LEFT_OPEN] != 0 and trans[row * auto[STRIDE] + 1 + 0x22] > ASK:
+        trans[row * auto[STRIDE] + 1 + 0x22] = UNKNOWN
 
 
 @jit
@@ -1917,6 +1934,10 @@ def walk_run(
         if begin == stop:
             continue
         endless = int(trans[around * stride + 1 + byte])
+        if endless == UNKNOWN:
+            endless = int(next_row(auto, pool, table, count, trans, work, around, byte))
+            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                return failure(count)
         if endless < 0:
             continue
         if whole:

@@ -38,6 +38,8 @@ N_ASKED, WALKED, STEPS, HITS, MISSES, N_SHAPES, N_SETS, N_FRAMES = 7, 8, 9, 10, 
 N_MASKS, NEED, EXPANDED = 15, 16, 17
 #: whether walks keep the texts that they read: needed where a token holds two names of an object
 KEEP = 18
+#: set when a text was left open that only a quotation mark ends
+LEFT_OPEN = 19
 COUNT_SLOTS = 24
 
 # header slots of ``auto`` (int32): sizes, then offsets of arrays. Symbols are the bytes, then what stands

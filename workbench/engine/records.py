@@ -34,6 +34,7 @@ from workbench.engine.layout import (
     RECORD,
     SCOPE_LEAST,
     SCOPE_MOST,
+    SCOPE_NAMES,
     SCOPE_REACH,
     SCOPE_REQUIRED,
     SCOPE_SITE,
@@ -285,7 +286,7 @@ def watch(auto, pool, table, count, work, value, byte, exact):
         return GONE
     if after == 0 or after == 1 or after == 2:
         number = 0
-    if node < 0 and seen < 0 and text < 0:
+    if node < 0 and seen < 0 and text < 0 and seen != LOST:
         return FAR_INSIDE
     return int(term5(pool, table, count, work, WATCH, node, after, number, seen, text))
 
@@ -678,6 +679,15 @@ def watching(auto, pool, table, count, work, back, number, stacks, exact):
         if seen <= ASK:
             # the text is kept; whether it came is asked when it ends
             value = int(term5(pool, table, count, work, WATCH, root, 0, 0, seen, 0))
+            below = int(term1(pool, table, count, work, SET, frame))
+            frame = int(term3(pool, table, count, work, FRAME, back, value, below))
+            one = int(term1(pool, table, count, work, SET, frame))
+            result = one if result < 0 else int(union(pool, table, count, work, result, one))
+            continue
+        scope = SCOPE_SITE - int(auto[auto[SITE_LOOP] + pool[frame + 3] - SITE_BASE])
+        if seen == LOST and auto[auto[SCOPE_NAMES] + scope] != 0:
+            # it matters only if this text, too, ends within the walk
+            value = int(term5(pool, table, count, work, WATCH, root, 0, 0, LOST, UNKEPT))
             below = int(term1(pool, table, count, work, SET, frame))
             frame = int(term3(pool, table, count, work, FRAME, back, value, below))
             one = int(term1(pool, table, count, work, SET, frame))

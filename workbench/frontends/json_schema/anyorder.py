@@ -186,15 +186,16 @@ def free_object(
     spell: Callable[[str], Expr],
     states: Sequence[tuple[Sequence[Listed], Sequence[Other]]],
     finals: Sequence[int],
-    scope: tuple[int, int, int, int | None],
+    scope: tuple[int, int, int, int | None, bool],
     origin: Origin | None,
 ) -> Expr:
     """An object by states, each with the members that may come in it.
 
-    ``scope`` says how many names are numbered, which are required (bits), and how many members come.
+    ``scope`` says how many names are numbered, which are required (bits), how many members come, and
+    whether other names are endless.
     ``spell`` writes a part of a name.
     """
-    members, required, least, most = scope
+    members, required, least, most, names = scope
     end, first, start = 0, 1, 2
     edges: list[tuple[int, Expr, int]] = [(start, in_row(Literal(b"{"), layout.space), first)]
     ends = 3 + 2 * len(states)
@@ -229,22 +230,22 @@ def free_object(
     if not any(target == end for _, _, target in edges):
         return NEVER
     graph = layout.nested(Graph(builder.n_states, start, (end,), tuple(edges), origin=origin))
-    return Scope(graph, members, required, least, most, names=True, origin=origin)
+    return Scope(graph, members, required, least, most, names, origin=origin)
 
 
 def unlike_items(
     layout: Layout,
     listed: Expr,
-    members: int,
     others: Sequence[Expr],
-    bounds: tuple[int, int | None],
+    scope: tuple[int, int, int | None, bool],
     origin: Origin | None,
 ) -> Expr:
     """An array whose items differ: ``listed`` ones are numbered members, ``others`` are fresh texts.
 
-    ``bounds``: how many items there are, at least and at most.
+    ``scope``: how many are numbered, how many items there are at least and at most, and whether the others
+    are texts in quotation marks.
     """
-    least, most = bounds
+    members, least, most, names = scope
     before, first, key, after, end, read = range(6)
     free = most is None
     every = (1 << members) - 1
@@ -264,7 +265,7 @@ def unlike_items(
     counted = [_OTHER] if least or not free else []
     edges += [(key, in_row(*counted, other, layout.space), read) for other in others]
     graph = layout.nested(Graph(6, before, (end,), tuple(edges)))
-    return Scope(graph, members, 0, least, most, origin=origin)
+    return Scope(graph, members, 0, least, most, names, origin=origin)
 
 
 class _Names:

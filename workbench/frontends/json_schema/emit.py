@@ -97,9 +97,10 @@ _ANY_CONTENT = Repeat(ANY_CHARACTER, 0, None)
 ANY_STRING = Seq((_QUOTE, _ANY_CONTENT, _QUOTE))
 
 
-@lru_cache(maxsize=1)
-def _some_text() -> Dfa:
-    return complement(determinise(EMPTY))
+@lru_cache(maxsize=256)
+def _not_empty(dfa: Dfa) -> Dfa:
+    """The texts of an automaton without the empty one."""
+    return minimise(intersect(dfa, complement(determinise(EMPTY))))
 
 
 class Emitter:
@@ -260,17 +261,25 @@ class Emitter:
         # where there is an end of the other names, a comma must not be written when all have come
         count = count_names(plan.cells()) if self._once and plan.cells() else None
         if count is None:
-            return self._scoped(self._in_order(plan, origin), bool(plan.cells()))
+            return self._scoped(self._in_order(plan, origin), bool(plan.cells()), plan)
         if plan.open is not TRUE or plan.counts:
             return self._in_any_order(plan, origin)
         expr = self._in_order(plan, origin, Guard("other"), Guard("may", 0, True))
-        return expr if expr == NEVER else Scope(expr, 1, 0, 0, count, names=True, origin=origin)
+        return expr if expr == NEVER else Scope(expr, 1, 0, 0, count, origin=origin)
 
-    def _scoped(self, expr: Expr, others: bool) -> Expr:
+    def _scoped(self, expr: Expr, others: bool, plan: ObjectPlan | None = None) -> Expr:
         """An object, with a record of the names that are not listed where there are such."""
         if not (others and self._once) or expr == NEVER:
             return expr
-        return Scope(expr, 1, names=True, origin=expr.origin)
+        endless = plan is None or self._endless(plan)
+        return Scope(expr, 1, names=endless, origin=expr.origin)
+
+    def _endless(self, plan: ObjectPlan) -> bool:
+        """Whether each beginning of a name that is not listed goes on in endlessly many ways."""
+        contents = [cell.content for cell in plan.cells()]
+        return all(
+            content is None or is_endless(_not_empty(determinise(content))) for content in contents
+        )
 
     def _in_any_order(self, plan: ObjectPlan, origin: Origin) -> Expr:
         machine = free_machine(plan, self._shapes.weaver, self._fits)
@@ -296,7 +305,8 @@ class Emitter:
         if count is not None:
             count += len({one.number for listed, _ in states for one in listed})
             most = count if most is None else min(most, count)
-        scope = len(plan.named) + 1, machine.required, machine.least, most
+        names = not self._once or self._endless(plan)
+        scope = len(plan.named) + 1, machine.required, machine.least, most, names
         spell = partial(spell_text, style=self._style)
         return free_object(self._layout, spell, states, machine.finals, scope, origin)
 
@@ -358,7 +368,7 @@ class Emitter:
         if known is None:
             content: Expr = spelled(cell.content, self._spell, self._style)
             if self._once:
-                some = minimise(intersect(determinise(cell.content), _some_text()))
+                some = _not_empty(determinise(cell.content))
                 content = NEVER if some.is_empty else self._fresh(some, number + 1)
             known = self._shared["cell", id(cell)] = Seq((_QUOTE, content, _QUOTE))
         return known
@@ -422,15 +432,21 @@ class Emitter:
             raise UnsupportedConstraint(str(origin.pointer), reason)
         choices = choices_of(self._nodes, plan.item(0))
         others: list[Expr] = []
+        values = list(choices.listed)
         if choices.texts is not None:
-            others.append(Seq((_QUOTE, self._fresh(choices.texts, 0), _QUOTE)))
+            # as among names, the empty text has a number
+            some = _not_empty(choices.texts)
+            values += [""] if 0 in choices.texts.finals else []
+            if not some.is_empty:
+                others.append(Seq((_QUOTE, self._fresh(some, 0), _QUOTE)))
         if choices.numbers is not None:
             others.append(self._fresh(choices.numbers, NUMBERS))
         count = choices.count
         most = plan.most if count is None else min(count, count if plan.most is None else plan.most)
-        listed = guarded_choice([self._literal(value, ordered=True) for value in choices.listed])
-        bounds = plan.least, most
-        return unlike_items(self._layout, listed, len(choices.listed), others, bounds, origin)
+        listed = guarded_choice([self._literal(value, ordered=True) for value in values])
+        endless = choices.texts is None or is_endless(_not_empty(choices.texts))
+        scope = len(values), plan.least, most, choices.numbers is None and endless
+        return unlike_items(self._layout, listed, others, scope, origin)
 
     def _array(self, plan: ArrayPlan, origin: Origin) -> Expr:
         if plan.distinct and (plan.most is None or plan.most > 1):
@@ -541,7 +557,7 @@ class Emitter:
                 Listed(name, number, self._literal(item), 0)
                 for number, (name, item) in enumerate(value.items())
             ]
-            scope = len(listed), (1 << len(listed)) - 1, 0, None
+            scope = len(listed), (1 << len(listed)) - 1, 0, None, True
             spell = partial(spell_text, style=self._style)
             return free_object(self._layout, spell, [(listed, [])], [0], scope, None)
         members = [
