@@ -194,6 +194,11 @@ def test_there_are_eight_in_order() -> None:
     assert {path.stem for path in NOTEBOOKS} == set(FACTS)
 
 
+def test_the_readme_lists_them() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [path.stem for path in NOTEBOOKS if f"](notebooks/{path.name})" not in readme] == []
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 class TestEachNotebook:
     def test_is_small(self, path: Path) -> None:
