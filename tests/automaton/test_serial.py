@@ -99,7 +99,10 @@ def test_every_field_of_an_automaton_is_written_or_known_not_to_be() -> None:
     written = {*serial._PLAIN, *serial._FLAGS, *serial._NAMED, "watches", "entry_names"}
     in_header = {"n_states", "start", "loop_least", "loop_alphabet", "symbols", "grow"}
     in_header |= {"languages", "guards", "scopes"}
-    assert {f.name for f in fields(Automaton)} == written | in_header | {"_distances", "_scope_costs"}
+    assert {f.name for f in fields(Automaton)} == written | in_header | {
+        "_distances",
+        "_scope_costs",
+    }
 
 
 @pytest.mark.parametrize(

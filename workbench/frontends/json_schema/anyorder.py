@@ -32,11 +32,14 @@ __all__ = [
     "unlike_items",
 ]
 
-#: Most states of one object in any order.
-MAX_STATES = 4_000
+#: Most members of all states of one object in any order: what a formula hopes for is told apart by every
+#: set of names that have come.
+MAX_MOVES = 12_000
 
 _OTHER = Guard("other")
 
+#: Whether a name is listed, its number or that of its cell, the value's node, what is left.
+_Step = tuple[bool, int, Node, Formula]
 _State = tuple[frozenset[int], Formula]
 
 
@@ -63,7 +66,7 @@ class FreeMachine:
 
 
 def free_machine(plan: ObjectPlan, weaver: Weaver, fits: Fits) -> FreeMachine:
-    """The machine of a plan. Raises ``GrammarTooComplex`` past ``MAX_STATES`` states."""
+    """The machine of a plan. Raises ``GrammarTooComplex`` past ``MAX_MOVES`` members."""
     out = FreeMachine()
     number_of_name = {name: number for number, name in enumerate(plan.named)}
     formulas = plan.nodes.formulas
@@ -88,18 +91,27 @@ def free_machine(plan: ObjectPlan, weaver: Weaver, fits: Fits) -> FreeMachine:
         )
     states: list[_State] = [(frozenset(), formula)]
     number_of = {_key(states[0]): 0}
+    # what a member makes of a formula does not depend on which names have come
+    steps: dict[int, list[_Step]] = {}
+    spent = 0
     for seen, residual in states:
         moves: list[FreeMove] = []
-        for listed, label, node, left in _steps(plan, weaver, fits, seen, residual):
+        found = steps.get(id(residual))
+        if found is None:
+            found = steps[id(residual)] = list(_steps(plan, weaver, fits, residual))
+        for listed, label, node, left in found:
+            if listed and label in seen:
+                continue
             target = (seen | {label} if listed and label in settled else seen, left)
             known = number_of.get(_key(target))
             if known is None:
-                if len(states) >= MAX_STATES:
-                    raise GrammarTooComplex("states of an object in any order", MAX_STATES)
                 known = number_of[_key(target)] = len(states)
                 states.append(target)
             moves.append(FreeMove(listed, label, node, known))
         out.moves.append(moves)
+        spent += len(moves)
+        if spent > MAX_MOVES:
+            raise GrammarTooComplex("members of an object in any order", MAX_MOVES)
     out.finals = [number for number, (_, residual) in enumerate(states) if ends(residual)]
     return _alive(out)
 
@@ -108,12 +120,10 @@ def _key(state: _State) -> tuple[frozenset[int], int]:
     return state[0], id(state[1])
 
 
-def _steps(
-    plan: ObjectPlan, weaver: Weaver, fits: Fits, seen: frozenset[int], residual: Formula
-) -> Iterator[tuple[bool, int, Node, Formula]]:
-    """The members that may come in a state."""
+def _steps(plan: ObjectPlan, weaver: Weaver, fits: Fits, residual: Formula) -> Iterator[_Step]:
+    """The members that may come while a formula is left."""
     for number, name in enumerate(plan.named):
-        if number in seen or not plan.allows_name(name):
+        if not plan.allows_name(name):
             continue
         base = plan.value_atoms(name, plan.matched(name))
         for node, left in weaver.advance(residual, plan.options_of(name), base, fits):
