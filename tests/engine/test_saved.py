@@ -115,7 +115,16 @@ def test_another_vocabulary_with_the_same_bytes_uses_the_automaton(
     assert_same_walks(expected, loaded, 1)
 
 
-@pytest.mark.parametrize("make", [lambda: wb.regex("a*(b|é)c"), lambda: wb.json_schema(SCHEMAS[1])])
+def test_names_that_come_once_need_printable_ascii() -> None:
+    short = wb.Vocabulary.from_bytes([b for b in BYTES if b != b"A"], [])
+    with pytest.raises(wb.VocabularyError, match=r"no token contains 'A'.*unique_keys=False"):
+        wb.compile(wb.json_schema({"type": "object"}), short)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: wb.regex("a*(b|é)c"), lambda: wb.json_schema(SCHEMAS[1], unique_keys=False)],
+)
 def test_a_vocabulary_that_lacks_other_bytes_gets_an_automaton_of_its_own(
     make: Any, tmp_path: Path
 ) -> None:

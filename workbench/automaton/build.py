@@ -21,8 +21,19 @@ from workbench.automaton.direct import direct_automaton
 from workbench.automaton.model import Automaton
 from workbench.automaton.nfa import Nfa, build_nfa, strongly_connected
 from workbench.automaton.promises import is_large, keeps_promise
-from workbench.errors import UnsatisfiableGrammar
-from workbench.grammar.ir import Alt, ByteSet, CharSet, Grammar, Origin, Ref, Token, walk
+from workbench.errors import UnsatisfiableGrammar, VocabularyError
+from workbench.grammar.ir import (
+    Alt,
+    ByteSet,
+    CharSet,
+    Expr,
+    Grammar,
+    Origin,
+    OtherText,
+    Ref,
+    Token,
+    walk,
+)
 from workbench.grammar.lazy import LazyRules
 
 __all__ = ["build_automaton"]
@@ -42,14 +53,14 @@ def build_automaton(
 
     ``missing`` are the bytes that no token contains, ``tokens`` the ids behind each token terminal.
 
-    Raises ``UnsatisfiableGrammar`` when no text at all can complete and ``GrammarTooComplex`` when a
-    budget is used up.
+    Raises ``UnsatisfiableGrammar`` when no text at all can complete, ``GrammarTooComplex`` when a
+    budget is used up, ``VocabularyError`` when texts may come once and printable ASCII is missing.
     """
     budgets = budgets or Budgets()
     if isinstance(grammar.rules, LazyRules):
         if missing.isdisjoint(_PRINTABLE):
             return direct_automaton(grammar, missing, budgets)
-        grammar = replace(grammar, rules=grammar.rules.all())
+        grammar = replace(grammar, rules=_without_fresh(grammar.rules.all(), missing))
     elif not tokens and is_large(grammar) and keeps_promise(grammar, missing):
         return direct_automaton(grammar, missing, budgets)
     symbols, terminals = _symbols(tokens or {})
@@ -57,6 +68,18 @@ def build_automaton(
     if not nfa.units[root].productive:
         raise _explain_empty(grammar, nfa, missing, terminals)
     return replace(_arrays(determinise(nfa, root, budgets), nfa), symbols=symbols)
+
+
+def _without_fresh(rules: dict[str, Expr], missing: frozenset[int]) -> dict[str, Expr]:
+    """The rules, if none speaks of texts that come once: automata that are built ahead keep no texts."""
+    for expr in rules.values():
+        if any(isinstance(part, OtherText) and part.fresh for part in walk(expr)):
+            lacking = ", ".join(repr(chr(byte)) for byte in sorted(missing & _PRINTABLE)[:8])
+            raise VocabularyError(
+                f"no token contains {lacking}: texts that may come once (names of objects, unique items) "
+                "need all of printable ASCII. Pass unique_keys=False to json_schema, or add tokens"
+            )
+    return rules
 
 
 def _symbols(

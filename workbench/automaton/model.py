@@ -81,7 +81,7 @@ class Language(NamedTuple):
 class ScopeSpec(NamedTuple):
     """A scope: its numbered members, those that have to come, and how many in all (most -1: no bound).
 
-    ``names``: its fresh texts are endless and not empty, and a quotation mark follows each.
+    ``names``: its fresh texts are not empty, and a quotation mark follows each.
     """
 
     members: int

@@ -72,7 +72,10 @@ WATCH_LANGUAGE, LANGUAGE_AT, TEXTS_LEFT, STEP_START = 43, 44, 45, 46
 STEP_LOW, STEP_HIGH, STEP_TARGET = 47, 48, 49
 #: whether the texts of a scope are names: not empty, and ended by a quotation mark
 SCOPE_NAMES = 50
-AUTO_SLOTS = 52
+#: whether texts that a watch reads can be left open in a walk, as there are always more than came: 1, if
+#: another ends before in the same token; 2, in any case
+WATCH_LOOSE = 51
+AUTO_SLOTS = 56
 #: a frame's return from here on is the number of a call site with a value: SITE_LOOP has its loop, or
 #: -1 - its watch, or SCOPE_SITE - its scope
 SITE_BASE = 1 << 28

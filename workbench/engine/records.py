@@ -65,6 +65,7 @@ from workbench.engine.layout import (
     WATCH,
     WATCH_CELL,
     WATCH_LANGUAGE,
+    WATCH_LOOSE,
     WATCH_ROOT,
     WORD,
 )
@@ -676,7 +677,8 @@ def watching(auto, pool, table, count, work, back, number, stacks, exact):
             continue
         record = int(pool[frame + 4])
         seen = int(pool[record + 4])
-        if seen <= ASK:
+        loose = int(auto[auto[WATCH_LOOSE] + number])
+        if seen <= ASK and loose == 2:
             # the text is kept; whether it came is asked when it ends
             value = int(term5(pool, table, count, work, WATCH, root, 0, 0, seen, 0))
             below = int(term1(pool, table, count, work, SET, frame))
@@ -685,7 +687,7 @@ def watching(auto, pool, table, count, work, back, number, stacks, exact):
             result = one if result < 0 else int(union(pool, table, count, work, result, one))
             continue
         scope = SCOPE_SITE - int(auto[auto[SITE_LOOP] + pool[frame + 3] - SITE_BASE])
-        if seen == LOST and auto[auto[SCOPE_NAMES] + scope] != 0:
+        if seen == LOST and loose > 0 and auto[auto[SCOPE_NAMES] + scope] != 0:
             # it matters only if this text, too, ends within the walk
             value = int(term5(pool, table, count, work, WATCH, root, 0, 0, LOST, UNKEPT))
             below = int(term1(pool, table, count, work, SET, frame))

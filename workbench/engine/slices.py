@@ -63,6 +63,8 @@ class Slices:
         self.blob = np.frombuffer(vocabulary.blob or b"\0", dtype=np.uint8).copy()
         self.offsets = vocabulary.offsets.astype(np.int64)
         self._runs: dict[int, int] = {}
+        #: most bytes that a token has behind its last quotation mark: of tokens with one, with more
+        self.tails = tuple(_tail(self.blob, self.offsets, least) for least in (1, 2))
         self.trie = Trie(
             trie.byte.copy(),
             trie.depth.copy(),
@@ -161,6 +163,18 @@ class Slices:
             odd=arrays[7],
             context=np.array(context, dtype=np.int64),
         )
+
+
+def _tail(blob: NDArray[np.uint8], offsets: NDArray[np.int64], least: int) -> int:
+    """Most bytes behind the last quotation mark of a token that has ``least`` of them or more."""
+    quotes = np.flatnonzero(blob[: offsets[-1]] == 0x22)
+    if not len(quotes):
+        return 0
+    token = np.searchsorted(offsets, quotes, side="right")
+    last = np.append(token[1:] != token[:-1], True)
+    many = np.bincount(token)[token] >= least
+    tails = (offsets[token] - quotes - 1)[last & many]
+    return int(tails.max(initial=0))
 
 
 def _starts(sorted_bytes: NDArray[np.uint8]) -> NDArray[np.int32]:

@@ -192,8 +192,8 @@ class Scope(Expr):
     members without number included, ``least`` to ``most`` come. The record is read and written by the
     :class:`Guard` and the fresh :class:`OtherText` in the item; they belong to the innermost scope around
     them and stand in its own rule, in no counted repeat. The author sees to it that whatever the guards
-    let begin can be finished. ``names`` promises that no fresh text is empty, that a quotation mark
-    follows each and that each is endless (has no ``within``); masks then depend less on which came.
+    let begin can be finished. ``names`` promises that no fresh text is empty and that a quotation mark
+    follows each; where there are far more of them than ever come, masks then depend less on which came.
     """
 
     item: Expr

@@ -46,12 +46,15 @@ __all__ = [
     "count_names",
     "count_texts",
     "guarded_choice",
+    "is_ample",
     "is_endless",
     "settle_items",
 ]
 
 #: Most values that are told apart by numbers.
 MAX_LISTED = 1000
+#: So many texts are more than ever come; characters of which beginnings are looked at; and of what follows.
+_AMPLE, _BEGINNING, _ROUNDS = 1 << 24, 16, 30
 #: The cell of numbers; those of texts are smaller.
 NUMBERS = 1000
 #: The first of the characters that mark ends; no text has them.
@@ -211,6 +214,28 @@ def is_endless(dfa: Dfa, *, anywhere: bool = False) -> bool:
             if not left[source]:
                 finite.append(source)
     return len(finite) < len(dfa.table) if anywhere else not finite
+
+
+@lru_cache(maxsize=256)
+def is_ample(dfa: Dfa) -> bool:
+    """Whether beginnings of up to ``_BEGINNING`` characters go on in far more ways than texts ever come."""
+    sizes = [sum(high - low + 1 for low, high in ranges) for ranges in dfa.ranges()]
+    # ways to go on, counted up to a limit, over ever longer texts; enough rounds for the limit
+    left = [int(state in dfa.finals) for state in range(len(dfa.table))]
+    for _ in range(_ROUNDS):
+        left = [
+            min(
+                _AMPLE,
+                (state in dfa.finals)
+                + sum(n * left[t] for n, t in zip(sizes, row, strict=True) if t >= 0),
+            )
+            for state, row in enumerate(dfa.table)
+        ]
+    here = seen = {0}
+    for _ in range(_BEGINNING):
+        here = {t for state in here for t in dfa.table[state] if t >= 0} - seen
+        seen = seen | here
+    return all(left[state] >= _AMPLE for state in seen)
 
 
 def guarded_choice(exprs: Sequence[Expr]) -> Expr:

@@ -32,6 +32,7 @@ from workbench.frontends.json_schema.distinct import (
     choices_of,
     count_names,
     guarded_choice,
+    is_ample,
     is_endless,
 )
 from workbench.frontends.json_schema.emptiness import Emptiness
@@ -271,14 +272,14 @@ class Emitter:
         """An object, with a record of the names that are not listed where there are such."""
         if not (others and self._once) or expr == NEVER:
             return expr
-        endless = plan is None or self._endless(plan)
-        return Scope(expr, 1, names=endless, origin=expr.origin)
+        names = plan is None or self._ample(plan)
+        return Scope(expr, 1, names=names, origin=expr.origin)
 
-    def _endless(self, plan: ObjectPlan) -> bool:
-        """Whether each beginning of a name that is not listed goes on in endlessly many ways."""
+    def _ample(self, plan: ObjectPlan) -> bool:
+        """Whether each beginning of a name that is not listed goes on in any number of ways."""
         contents = [cell.content for cell in plan.cells()]
         return all(
-            content is None or is_endless(_not_empty(determinise(content))) for content in contents
+            content is None or is_ample(_not_empty(determinise(content))) for content in contents
         )
 
     def _in_any_order(self, plan: ObjectPlan, origin: Origin) -> Expr:
@@ -305,7 +306,7 @@ class Emitter:
         if count is not None:
             count += len({one.number for listed, _ in states for one in listed})
             most = count if most is None else min(most, count)
-        names = not self._once or self._endless(plan)
+        names = not self._once or self._ample(plan)
         scope = len(plan.named) + 1, machine.required, machine.least, most, names
         spell = partial(spell_text, style=self._style)
         return free_object(self._layout, spell, states, machine.finals, scope, origin)
@@ -444,8 +445,8 @@ class Emitter:
         count = choices.count
         most = plan.most if count is None else min(count, count if plan.most is None else plan.most)
         listed = guarded_choice([self._literal(value, ordered=True) for value in values])
-        endless = choices.texts is None or is_endless(_not_empty(choices.texts))
-        scope = len(values), plan.least, most, choices.numbers is None and endless
+        ample = choices.texts is None or is_ample(_not_empty(choices.texts))
+        scope = len(values), plan.least, most, choices.numbers is None and ample
         return unlike_items(self._layout, listed, others, scope, origin)
 
     def _array(self, plan: ArrayPlan, origin: Origin) -> Expr:
