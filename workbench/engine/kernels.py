@@ -165,6 +165,7 @@ from workbench.engine.records import (
     record_zone,
     recorded,
     scope_at,
+    undecided,
     watched,
     watching,
     zone_of,
@@ -638,6 +639,9 @@ def step(auto, pool, table, count, work, shape, bases, cls, exact):
                 if cls <= auto[auto[EDGE_HI] + e]:
                     stacks = int(work[work[W_SET] + k])
                     if auto[HAS_WATCH] != 0 and auto[auto[WATCHED] + state] != 0:
+                        if undecided(auto, pool, stacks):
+                            count[TOO_COMPLEX] = 2
+                            break
                         stacks = int(watched(auto, pool, table, count, work, stacks, cls, exact))
                         if stacks < 0:
                             continue
@@ -778,6 +782,8 @@ def link_edges(auto, pool, table, count, work, n):
         state = int(work[work[W_STATE] + k])
         stacks = int(work[work[W_SET] + k])
         looks = auto[HAS_WATCH] != 0 and auto[auto[WATCHED] + state] != 0
+        if looks and undecided(auto, pool, stacks):
+            continue
         for e in range(auto[auto[EDGE_START] + state], auto[auto[EDGE_START] + state + 1]):
             first = int(cuts[auto[auto[EDGE_LO] + e]])
             last = int(cuts[auto[auto[EDGE_HI] + e]])
@@ -839,7 +845,7 @@ def expand_one(auto, pool, table, count, trans, work, at, state, stacks):
 
 @jit
 def expand_all(auto, pool, table, count, trans, work, row):
-    """:func:`expand`, as far as texts that are left open do not matter."""
+    """:func:`expand`, as far as texts that are left open do not matter; returns the size of the closure."""
     count[EXPANDED] += 1
     stride = int(auto[STRIDE])
     symbols = int(auto[N_SYMBOLS])
@@ -851,10 +857,10 @@ def expand_all(auto, pool, table, count, trans, work, row):
         n = push_all(auto, pool, table, count, work, n, -1, False)
     end_closure(work, n)
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-        return
+        return n
     if ask != 0:
         fill(trans, at, at + symbols, ask)
-        return
+        return n
     lone = -1
     for k in range(n):
         state = work[work[W_STATE] + k]
@@ -866,7 +872,7 @@ def expand_all(auto, pool, table, count, trans, work, row):
     if lone > -2:
         fill(trans, at, at + symbols, DEAD)
         if lone < 0:
-            return
+            return n
         state = int(work[work[W_STATE] + lone])
         stacks = int(work[work[W_SET] + lone])
         if auto[HAS_WATCH] != 0 and auto[auto[WATCHED] + state] != 0:
@@ -876,16 +882,16 @@ def expand_all(auto, pool, table, count, trans, work, row):
         if lone >= 0 and expand_one(auto, pool, table, count, trans, work, at, state, stacks):
             if count[OVERFLOW] != 0:
                 fill(trans, at, at + symbols, UNKNOWN)
-            return
+            return n
         fill(trans, at, at + symbols, UNKNOWN)
     if auto[HAS_WATCH] != 0:
         for k in range(n):
             if auto[auto[WATCHED] + work[work[W_STATE] + k]] != 0:
                 if keeps_text(pool, count, int(work[work[W_SET] + k])):
-                    return
+                    return n
     segments = link_edges(auto, pool, table, count, work, n)
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-        return
+        return n
     head = int(work[W_HEAD])
     link = int(work[W_LINK])
     begin = int(work[W_BEGIN])
@@ -900,7 +906,7 @@ def expand_all(auto, pool, table, count, trans, work, row):
             if target != last_target or stacks != last_stacks:
                 last_row = int(alone(auto, pool, table, count, trans, work, target, stacks))
                 if count[OVERFLOW] != 0:
-                    return
+                    return n
                 last_target = target
                 last_stacks = stacks
             result = last_row
@@ -914,21 +920,34 @@ def expand_all(auto, pool, table, count, trans, work, row):
             for k in range(m):
                 work[work[R_MARK] + work[work[R_STATE] + k]] = 0
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                return
+                return n
             shape, bases = shape_and_bases(pool, table, count, work, m)
             if count[OVERFLOW] != 0:
-                return
+                return n
             result = row_of(auto, pool, table, count, trans, work, shape, bases)
             if count[OVERFLOW] != 0:
-                return
+                return n
         fill(trans, at + int(work[begin + segment]), at + int(work[begin + segment + 1]), result)
+    return n
 
 
 @jit
 def expand(auto, pool, table, count, trans, work, row):
     """Fill in all transitions of a row at once; some stay UNKNOWN when there is too much to do at once."""
     count[LEFT_OPEN] = 0
-    expand_all(auto, pool, table, count, trans, work, row)
+    n = expand_all(auto, pool, table, count, trans, work, row)
+    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+        return
+    if auto[HAS_WATCH] != 0:
+        at = row * int(auto[STRIDE]) + 1
+        for k in range(n):
+            state = int(work[work[W_STATE] + k])
+            if auto[auto[WATCHED] + state] == 0:
+                continue
+            if undecided(auto, pool, int(work[work[W_SET] + k])):
+                for e in range(auto[auto[EDGE_START] + state], auto[auto[EDGE_START] + state + 1]):
+                    low = at + int(auto[auto[EDGE_LO] + e])
+                    fill(trans, low, at + int(auto[auto[EDGE_HI] + e]) + 1, UNKNOWN)
     if count[LEFT_OPEN] != 0 and trans[row * auto[STRIDE] + 1 + 0x22] > ASK:
         trans[row * auto[STRIDE] + 1 + 0x22] = UNKNOWN
 

@@ -34,7 +34,6 @@ from workbench.engine.layout import (
     RECORD,
     SCOPE_LEAST,
     SCOPE_MOST,
-    SCOPE_NAMES,
     SCOPE_REACH,
     SCOPE_REQUIRED,
     SCOPE_SITE,
@@ -352,6 +351,21 @@ def cut_watched(auto, pool, work, stacks):
             for c in range(seen + 6, seen + 3 + (int(pool[seen]) >> 5), 2):
                 work[cut + pool[c]] = 1
                 work[cut + pool[c] + 1] = 1
+
+
+@jit
+def undecided(auto, pool, stacks):
+    """Whether a frame in a SET watches a text of which each byte matters, and what came is not known."""
+    for i in range(int(pool[stacks]) >> 5):
+        frame = int(pool[stacks + 3 + i])
+        if pool[frame] & 31 != FRAME or pool[frame + 3] < SITE_BASE or pool[frame + 4] < 0:
+            continue
+        loop = int(auto[auto[SITE_LOOP] + pool[frame + 3] - SITE_BASE])
+        if loop >= 0 or loop <= SCOPE_SITE or pool[pool[frame + 4] + 6] != LOST:
+            continue
+        if auto[auto[WATCH_LOOSE] - 1 - loop] == 0:
+            return True
+    return False
 
 
 @jit
@@ -686,8 +700,7 @@ def watching(auto, pool, table, count, work, back, number, stacks, exact):
             one = int(term1(pool, table, count, work, SET, frame))
             result = one if result < 0 else int(union(pool, table, count, work, result, one))
             continue
-        scope = SCOPE_SITE - int(auto[auto[SITE_LOOP] + pool[frame + 3] - SITE_BASE])
-        if seen == LOST and loose > 0 and auto[auto[SCOPE_NAMES] + scope] != 0:
+        if seen == LOST:
             # it matters only if this text, too, ends within the walk
             value = int(term5(pool, table, count, work, WATCH, root, 0, 0, LOST, UNKEPT))
             below = int(term1(pool, table, count, work, SET, frame))
