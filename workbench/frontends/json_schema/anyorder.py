@@ -67,6 +67,11 @@ class FreeMachine:
 
 def free_machine(plan: ObjectPlan, weaver: Weaver, fits: Fits) -> FreeMachine:
     """The machine of a plan. Raises ``GrammarTooComplex`` past ``MAX_MOVES`` members."""
+    with weaver.budget():
+        return _explored(plan, weaver, fits)
+
+
+def _explored(plan: ObjectPlan, weaver: Weaver, fits: Fits) -> FreeMachine:
     out = FreeMachine()
     number_of_name = {name: number for number, name in enumerate(plan.named)}
     formulas = plan.nodes.formulas

@@ -17,7 +17,7 @@ from workbench.frontends.json_schema.nodes import KINDS, Node, Nodes
 from workbench.frontends.json_schema.shapes import ArrayPlan, ObjectPlan, Shapes
 from workbench.frontends.json_schema.strings import string_content, surely_possible
 from workbench.frontends.json_schema.values import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING
-from workbench.frontends.json_schema.weave import MAX_STATES, Fits, State
+from workbench.frontends.json_schema.weave import MAX_STATES, Fits, State, Weaver
 from workbench.grammar.ir import NEVER
 
 __all__ = ["Emptiness"]
@@ -148,6 +148,10 @@ class Emptiness:
     def _reaches_end(self, plan: ObjectPlan | ArrayPlan, made: Fits) -> bool:
         """Whether the plan's machine can end; what is nearest to the end is looked at first."""
         weaver = self._shapes.weaver
+        with weaver.budget():
+            return self._ends_somewhere(plan, weaver, made)
+
+    def _ends_somewhere(self, plan: ObjectPlan | ArrayPlan, weaver: Weaver, made: Fits) -> bool:
         start: State = (0, plan.with_counts())
         met = {(0, id(start[1]))}
         fresh: list[State] = [start]

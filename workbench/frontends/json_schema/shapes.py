@@ -558,8 +558,9 @@ class Shapes:
     def explored(self, plan: ObjectPlan | ArrayPlan, fits: Fits) -> Explored:
         """The states of a plan's machine."""
         start: State = (0, plan.with_counts())
-        return explore(
-            start,
-            lambda state: plan.moves(self.weaver, state, fits),
-            lambda state: plan.skip(self.weaver, state),
-        )
+        with self.weaver.budget():
+            return explore(
+                start,
+                lambda state: plan.moves(self.weaver, state, fits),
+                lambda state: plan.skip(self.weaver, state),
+            )

@@ -16,6 +16,7 @@ Next file to read: ``shapes.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from workbench.errors import GrammarTooComplex
@@ -26,6 +27,7 @@ from workbench.frontends.json_schema.nodes import Atom, Node, Nodes
 
 __all__ = [
     "MAX_CHOICES",
+    "MAX_FACTS",
     "MAX_STATES",
     "Explored",
     "Fits",
@@ -44,6 +46,8 @@ __all__ = [
 #: Most states of one object or array, and most ways to decide the facts at one member.
 MAX_STATES = 20_000
 MAX_CHOICES = 5_000
+#: Most facts of formulas that are looked at for one object or array: about a second of work.
+MAX_FACTS = 150_000
 
 #: Whether some value satisfies a node.
 Fits = Callable[[Node], bool]
@@ -81,6 +85,22 @@ class Weaver:
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
         self.formulas = nodes.formulas
+        self._spent = 0
+
+    @contextmanager
+    def budget(self) -> Iterator[None]:
+        """One object or array, with a budget of its own; it counts for those that it is looked at for."""
+        before, self._spent = self._spent, 0
+        try:
+            yield
+        finally:
+            self._spent += before
+
+    def _spend(self, formula: Formula) -> None:
+        """Count the facts that are looked at. Raises ``GrammarTooComplex`` past ``MAX_FACTS``."""
+        self._spent += 1 + sum(1 for _ in facts_in(formula))
+        if self._spent > MAX_FACTS:
+            raise GrammarTooComplex("facts decided for one object or array", MAX_FACTS)
 
     def advance(
         self,
@@ -101,6 +121,7 @@ class Weaver:
         stack: list[tuple[Formula, tuple[Atom, ...]]] = [(residual, base)]
         while stack:
             formula, atoms = stack.pop()
+            self._spend(formula)
             spent += 1
             if spent > MAX_CHOICES:
                 raise GrammarTooComplex("ways to decide a schema at one member", MAX_CHOICES)
@@ -158,6 +179,7 @@ class Weaver:
         """The formula with the facts that no later member touches replaced by their truth."""
         if residual is TRUE or residual is FALSE:
             return residual
+        self._spend(residual)
         table = {id(one): value for one in facts_in(residual) if (value := by(one)) is not None}
         return self.formulas.replaced(residual, table) if table else residual
 
