@@ -39,7 +39,7 @@ LAYERS = (
 
 #: The most lines a file may have. The walks and what they step on are one subject.
 MOST_LINES = 700
-MORE_LINES = {"workbench/engine/kernels.py": 2800}
+MORE_LINES = {"workbench/engine/kernels.py": 2900}
 
 
 def relative(path: Path) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.budgets import Budgets
+from workbench.automaton.direct_rows import extended, useful_rows
 from workbench.automaton.languages import language_of
 from workbench.automaton.model import (
     JUMP,
@@ -515,23 +516,23 @@ class _Direct:
         final = np.zeros(n, dtype=np.bool_)
         final[np.array(self.ends, dtype=np.int64) - first] = True
         if self.doubtful:
-            edges, empties, calls = _useful(first, n, final, edges, empties, calls)
+            edges, empties, calls = useful_rows(first, n, final, edges, empties, calls)
         edges = edges[np.lexsort((edges[:, 1], edges[:, 0]))]
         empties = empties[np.argsort(empties[:, 0], kind="stable")]
         calls = calls[np.argsort(calls[:, 0], kind="stable")]
         a = automaton
         a.n_states = self.n
         a.final = np.concatenate([a.final, final])
-        a.edge_start = _extended(a.edge_start, edges, first, n)
+        a.edge_start = extended(a.edge_start, edges, first, n)
         a.edge_lo = np.concatenate([a.edge_lo, edges[:, 1]])
         a.edge_hi = np.concatenate([a.edge_hi, edges[:, 2]])
         a.edge_target = np.concatenate([a.edge_target, edges[:, 3]])
-        a.empty_start = _extended(a.empty_start, empties, first, n)
+        a.empty_start = extended(a.empty_start, empties, first, n)
         a.empty_target = np.concatenate([a.empty_target, empties[:, 1]])
         a.empty_guard = np.concatenate([a.empty_guard, empties[:, 2]])
         a.guards = tuple(self.guards)
         a.scopes = tuple(self.scopes)
-        a.call_start = _extended(a.call_start, calls, first, n)
+        a.call_start = extended(a.call_start, calls, first, n)
         a.call_entry = np.concatenate([a.call_entry, calls[:, 1]])
         a.call_loop = np.concatenate([a.call_loop, calls[:, 2]])
         a.call_watch = np.concatenate([a.call_watch, calls[:, 3]])
@@ -632,40 +633,6 @@ def _elements(expr: Expr) -> Iterator[int | Expr]:
             yield low if low == high < 0x80 else part
         else:
             yield part
-
-
-def _extended(
-    starts: NDArray[np.int32], rows: NDArray[np.int32], first: int, n: int
-) -> NDArray[np.int32]:
-    """CSR offsets with those of ``n`` more states whose rows are sorted by state (column 0)."""
-    counts = np.bincount(rows[:, 0] - first, minlength=n)
-    return np.concatenate([starts, starts[-1] + np.cumsum(counts)]).astype(np.int32)
-
-
-def _useful(
-    first: int,
-    n: int,
-    final: NDArray[np.bool_],
-    edges: NDArray[np.int32],
-    empties: NDArray[np.int32],
-    calls: NDArray[np.int32],
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Drop the edges into positions from which the end of the entry cannot be reached."""
-    sources: list[list[int]] = [[] for _ in range(n)]
-    for rows, column in ((edges, 3), (empties, 1), (calls, 4)):
-        for source, target in zip(rows[:, 0].tolist(), rows[:, column].tolist(), strict=True):
-            if target != JUMP:
-                sources[target - first].append(source - first)
-    useful = final.copy()
-    useful[calls[calls[:, 4] == JUMP, 0] - first] = True
-    todo = np.flatnonzero(useful).tolist()
-    while todo:
-        for source in sources[todo.pop()]:
-            if not useful[source]:
-                useful[source] = True
-                todo.append(source)
-    kept = calls[(calls[:, 4] == JUMP) | useful[np.maximum(calls[:, 4], first) - first]]
-    return edges[useful[edges[:, 3] - first]], empties[useful[empties[:, 1] - first]], kept
 
 
 def direct_automaton(grammar: Grammar, missing: frozenset[int], budgets: Budgets) -> Automaton:

@@ -71,7 +71,7 @@ _TYPES: dict[str, Any] = {
 
 
 #: where kernels are: Numba's cache does not notice callees that have changed in another file
-_FILES = ("jit", "layout", "terms", "records", "kernels")
+_FILES = ("jit", "layout", "terms", "seen", "records", "kernels")
 _SOURCE = "".join(
     Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8") for name in _FILES
 )

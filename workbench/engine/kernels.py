@@ -155,7 +155,6 @@ from workbench.engine.layout import (
     WORK_LIMIT,
 )
 from workbench.engine.records import (
-    came,
     changed,
     cut_watched,
     excluded,
@@ -169,6 +168,9 @@ from workbench.engine.records import (
     watched,
     watching,
     zone_of,
+)
+from workbench.engine.seen import (
+    came,
 )
 from workbench.engine.terms import (
     failure,

@@ -1,6 +1,6 @@
 """Terms: tuples of int32 that are kept once, so that equal ids mean equal contents (see ``kernels.py``).
 
-Next file to read: ``records.py``.
+Next file to read: ``seen.py``.
 """
 
 from __future__ import annotations

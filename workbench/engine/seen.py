@@ -1,0 +1,200 @@
+"""Trees of the texts that came in a scope, and how many more texts of a language there are.
+
+Next file to read: ``records.py``.
+"""
+
+from __future__ import annotations
+
+from workbench.engine.jit import jit
+from workbench.engine.layout import (
+    LANGUAGE_AT,
+    MANY,
+    OFF,
+    SEEN,
+    STEP_HIGH,
+    STEP_LOW,
+    STEP_START,
+    STEP_TARGET,
+    TEXTS_LEFT,
+    TOO_COMPLEX,
+    W_BUFFER,
+    W_LEFT,
+    W_TEXT,
+    W_TEXT_SIZE,
+    W_WAY,
+    WATCH_CELL,
+    WATCH_LANGUAGE,
+)
+from workbench.engine.terms import (
+    intern,
+)
+
+
+@jit
+def seen_child(pool, seen, byte):
+    """Child of a node of a tree of texts that came, or OFF."""
+    for i in range(seen + 6, seen + 3 + (int(pool[seen]) >> 5), 2):
+        if pool[i] == byte:
+            return int(pool[i + 1])
+    return OFF
+
+
+@jit
+def utf8_byte(code, i):
+    """Byte ``i`` of a code point in UTF-8, or -1 behind its last."""
+    left = 0 if code < 0x80 else 1 if code < 0x800 else 2 if code < 0x10000 else 3
+    if i > left:
+        return -1
+    if i == 0:
+        if left == 0:
+            return code
+        return ((0xFF00 >> (left + 1)) & 0xFF) | (code >> 6 * left)
+    return 0x80 | ((code >> 6 * (left - i)) & 63)
+
+
+@jit
+def texts_from(auto, state, low, high):
+    """How many texts of a language follow in a state with a character out of a range; MANY at most."""
+    total = 0
+    for i in range(auto[auto[STEP_START] + state], auto[auto[STEP_START] + state + 1]):
+        first = max(low, int(auto[auto[STEP_LOW] + i]))
+        last = min(high, int(auto[auto[STEP_HIGH] + i]))
+        if first <= last:
+            left = int(auto[auto[TEXTS_LEFT] + auto[auto[STEP_TARGET] + i]])
+            total = min(MANY, total + (last - first + 1) * left)
+    return total
+
+
+@jit
+def step_in(auto, state, code):
+    """The state of a language after a character, or -1."""
+    for i in range(auto[auto[STEP_START] + state], auto[auto[STEP_START] + state + 1]):
+        if auto[auto[STEP_LOW] + i] <= code <= auto[auto[STEP_HIGH] + i]:
+            return int(auto[auto[STEP_TARGET] + i])
+    return -1
+
+
+@jit
+def measure(auto, work, language, n):
+    """How many texts of a language begin as the text does, after each of its bytes, into W_LEFT.
+
+    The ``n`` bytes are in W_TEXT, the last one first. Before the first byte it is entry 0.
+    """
+    left = int(work[W_LEFT])
+    text = int(work[W_TEXT])
+    for i in range(n + 1):
+        work[left + i] = MANY
+    if language < 0:
+        return
+    state = int(auto[auto[LANGUAGE_AT] + language])
+    work[left] = auto[auto[TEXTS_LEFT] + state]
+    code = 0
+    missing = 0
+    for i in range(n):
+        byte = int(work[text + n - 1 - i])
+        if missing > 0:
+            code = code << 6 | (byte & 63)
+            missing -= 1
+        elif byte < 0x80:
+            code = byte
+        elif byte < 0xE0:
+            code = byte & 31
+            missing = 1
+        elif byte < 0xF0:
+            code = byte & 15
+            missing = 2
+        else:
+            code = byte & 7
+            missing = 3
+        if missing > 0:
+            low = code << 6 * missing
+            work[left + i + 1] = texts_from(auto, state, low, low + (1 << 6 * missing) - 1)
+            continue
+        state = int(step_in(auto, state, code))
+        if state < 0:
+            return
+        work[left + i + 1] = auto[auto[TEXTS_LEFT] + state]
+
+
+@jit
+def grown(pool, table, count, work, node, byte, below, ends, limit):
+    """A node of a tree of texts with another child (byte -1: none) or end; ``limit`` texts fill it."""
+    buffer = int(work[W_BUFFER])
+    k = 3
+    put = byte < 0
+    came = 0
+    if node >= 0:
+        ends |= int(pool[node + 3])
+        for i in range(node + 6, node + 3 + (int(pool[node]) >> 5), 2):
+            if not put and pool[i] >= byte:
+                work[buffer + k] = byte
+                work[buffer + k + 1] = below
+                came += pool[below + 4]
+                k += 2
+                put = True
+                if pool[i] == byte:
+                    continue
+            work[buffer + k] = pool[i]
+            work[buffer + k + 1] = pool[i + 1]
+            came += pool[pool[i + 1] + 4]
+            k += 2
+    if not put:
+        work[buffer + k] = byte
+        work[buffer + k + 1] = below
+        came += pool[below + 4]
+        k += 2
+    came += ends
+    work[buffer] = ends
+    work[buffer + 1] = came
+    work[buffer + 2] = 1 if came >= limit else 0
+    return intern(pool, table, count, SEEN, work, buffer, k)
+
+
+@jit
+def planted(auto, pool, table, count, work, root, text, number):
+    """A tree of texts with one more, given as a TEXT that was watched as ``number`` says."""
+    size = int(work[W_TEXT_SIZE])
+    bytes_at = int(work[W_TEXT])
+    way = int(work[W_WAY])
+    left = int(work[W_LEFT])
+    n = 0
+    while text > 0:
+        if n >= size:
+            count[TOO_COMPLEX] = 1
+            return root
+        work[bytes_at + n] = pool[text + 4]
+        n += 1
+        text = int(pool[text + 3])
+    measure(auto, work, int(auto[auto[WATCH_LANGUAGE] + number]), n)
+    # below the root, each cell has a tree of its own
+    cell = int(auto[auto[WATCH_CELL] + number])
+    seen = int(seen_child(pool, root, cell))
+    for i in range(n):
+        work[way + i] = seen
+        if seen >= 0:
+            seen = int(seen_child(pool, seen, int(work[bytes_at + n - 1 - i])))
+    below = int(grown(pool, table, count, work, seen, -1, 0, 1, int(work[left + n])))
+    for j in range(n):
+        node = int(work[way + n - 1 - j])
+        limit = int(work[left + n - 1 - j])
+        below = int(grown(pool, table, count, work, node, int(work[bytes_at + j]), below, 0, limit))
+    return int(grown(pool, table, count, work, root, cell, below, 0, MANY))
+
+
+@jit
+def came(auto, pool, work, seen, text, cell):
+    """Whether a text, given as a TEXT, is in the tree of a cell; -1 when it is too long to tell."""
+    size = int(work[W_TEXT_SIZE])
+    bytes_at = int(work[W_TEXT])
+    n = 0
+    while text > 0:
+        if n >= size:
+            return -1
+        work[bytes_at + n] = pool[text + 4]
+        n += 1
+        text = int(pool[text + 3])
+    seen = int(seen_child(pool, seen, cell))
+    while seen >= 0 and n > 0:
+        n -= 1
+        seen = int(seen_child(pool, seen, int(work[bytes_at + n])))
+    return 1 if seen >= 0 and pool[seen + 3] != 0 else 0
