@@ -9,7 +9,10 @@ from workbench.automaton.model import MANY, Language
 from workbench.automaton.nfa import strongly_connected
 from workbench.grammar.ir import CharSet, Graph
 
-__all__ = ["language_of"]
+__all__ = ["is_ample", "language_of"]
+
+#: more texts than one object or array holds
+_AMPLE = 1 << 24
 
 
 def language_of(graph: Graph) -> Language:
@@ -38,3 +41,14 @@ def language_of(graph: Graph) -> Language:
         for state in component:
             counts[state] = min(MANY, MANY if cycle and total else total)
     return Language(tuple(counts), tuple(steps))
+
+
+def is_ample(language: Language, length: int) -> bool:
+    """Whether all beginnings of a language up to a length go on in more ways than texts ever come."""
+    seen = here = {0}
+    for _ in range(length):
+        here = {step[3] for step in language.steps if step[0] in here} - seen
+        seen = seen | here
+        if not here:
+            break
+    return all(language.counts[state] >= _AMPLE for state in seen)

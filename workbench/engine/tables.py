@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.automaton.model import Automaton, Language
+from workbench.automaton.languages import is_ample
+from workbench.automaton.model import Automaton
 from workbench.automaton.nfa import strongly_connected
 from workbench.engine import layout as k
 from workbench.engine.slices import Slices
@@ -17,8 +18,6 @@ _BUFFER = 1 << 16
 _LINKS = 1 << 14
 #: longest text that a scope keeps, in bytes
 _TEXT = 1 << 16
-#: more texts than one object or array holds
-_AMPLE = 1 << 24
 _GUARDS = {"look": k.LOOK, "may": k.MAY, "take": k.TAKE, "other": k.OTHER, "end": k.END}
 _GUARDS["empty"] = k.EMPTY_TEXT
 
@@ -206,7 +205,7 @@ class Packed:
         """Languages of fresh texts that are new; their states are numbered through."""
         for language in self.automaton.languages[len(self._language_at) :]:
             first = len(self._texts_left)
-            self._loose.append(sum(_is_ample(language, tail) for tail in self.slices.tails))
+            self._loose.append(sum(is_ample(language, tail) for tail in self.slices.tails))
             self._language_at.append(first)
             self._texts_left += language.counts
             degree = [0] * len(language.counts)
@@ -253,17 +252,6 @@ class Packed:
         self._tree_byte = longer(self._tree_byte, bytes_)
         self._tree_node = longer(self._tree_node, nodes)
         self._tree_end = longer(self._tree_end, ends)
-
-
-def _is_ample(language: Language, length: int) -> bool:
-    """Whether all beginnings of a language up to a length go on in more ways than texts ever come."""
-    seen = here = {0}
-    for _ in range(length):
-        here = {step[3] for step in language.steps if step[0] in here} - seen
-        seen = seen | here
-        if not here:
-            break
-    return all(language.counts[state] >= _AMPLE for state in seen)
 
 
 def _call_order(a: Automaton) -> NDArray[np.int32]:

@@ -8,26 +8,27 @@ Next file to read: ``anyorder.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from workbench.automaton.finite import Dfa, complement, determinise, intersect, minimise, to_graph
-from workbench.automaton.linear import rewrite
+from workbench.automaton.languages import is_ample, language_of
+from workbench.automaton.model import MANY, Language
 from workbench.errors import GrammarTooComplex, UnsupportedConstraint
 from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.document import Document
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula
 from workbench.frontends.json_schema.intervals import numbers_in
+from workbench.frontends.json_schema.multiples import in_characters
 from workbench.frontends.json_schema.nodes import KINDS, Node, Nodes
-from workbench.frontends.json_schema.shapes import NameCell, plain_parts
+from workbench.frontends.json_schema.shapes import ObjectPlan, plain_parts
 from workbench.frontends.json_schema.strings import automaton
 from workbench.frontends.json_schema.values import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING
 from workbench.grammar.ir import (
     NEVER,
     Alt,
-    ByteSet,
     CharSet,
     Expr,
     Graph,
@@ -45,16 +46,16 @@ __all__ = [
     "choices_of",
     "count_names",
     "count_texts",
+    "goes_on",
     "guarded_choice",
-    "is_ample",
     "is_endless",
     "settle_items",
 ]
 
 #: Most values that are told apart by numbers.
 MAX_LISTED = 1000
-#: So many texts are more than ever come; characters of which beginnings are looked at; and of what follows.
-_AMPLE, _BEGINNING, _ROUNDS = 1 << 24, 16, 30
+#: Characters of which beginnings are looked at.
+_BEGINNING = 16
 #: The cell of numbers; those of texts are smaller.
 NUMBERS = 1000
 #: The first of the characters that mark ends; no text has them.
@@ -138,7 +139,7 @@ def choices_of(nodes: Nodes, node: Node) -> Choices:
             listed += [None] if nodes.satisfies(None, formula) else []
         elif kind == NUMBER:
             numbers = minimise(
-                intersect(determinise(_in_characters(numbers_in(formula))), _one_notation())
+                intersect(determinise(in_characters(numbers_in(formula))), _one_notation())
             )
         elif kind in (ARRAY, OBJECT):
             what = "arrays" if kind == ARRAY else "objects"
@@ -167,11 +168,12 @@ def _one_notation() -> Dfa:
     return minimise(intersect(determinise(number), complement(determinise(literal("-0")))))
 
 
-def count_names(cells: Iterable[NameCell]) -> int | None:
-    """How many names there are in some cells; ``None`` when there is no end of them."""
+def count_names(plan: ObjectPlan) -> int | None:
+    """How many names there are that are not listed; ``None`` when there is no end of them."""
     total = 0
-    for cell in cells:
-        found = None if cell.content is None else count_texts(determinise(cell.content))
+    for number in range(len(plan.cells())):
+        names = plan.cell_names(number)
+        found = None if names is None else count_texts(names)
         if found is None:
             return None
         total += found
@@ -179,63 +181,24 @@ def count_names(cells: Iterable[NameCell]) -> int | None:
 
 
 @lru_cache(maxsize=256)
+def _language(dfa: Dfa) -> Language:
+    return language_of(to_graph(dfa, CharSet))
+
+
 def count_texts(dfa: Dfa) -> int | None:
-    """How many texts an automaton accepts; ``None`` when there is no end of them."""
-    if is_endless(dfa, anywhere=True):
-        return None
-    sizes = [sum(high - low + 1 for low, high in ranges) for ranges in dfa.ranges()]
-    known: dict[int, int] = {}
-    todo = [0]
-    while todo:
-        state = todo[-1]
-        missing = [t for t in dfa.table[state] if t >= 0 and t not in known]
-        if missing:
-            todo += missing
-            continue
-        steps = zip(sizes, dfa.table[state], strict=True)
-        total = sum(size * known[t] for size, t in steps if t >= 0)
-        known[todo.pop()] = total + (state in dfa.finals)
-    return known[0]
+    """How many texts an automaton accepts; ``None`` when there is no end of them, or as good as none."""
+    count = _language(dfa).counts[0]
+    return None if count >= MANY else count
 
 
-def is_endless(dfa: Dfa, *, anywhere: bool = False) -> bool:
-    """Whether each beginning of a text goes on in endlessly many ways; ``anywhere``: whether one does."""
-    into: list[list[int]] = [[] for _ in dfa.table]
-    left = []
-    for state, row in enumerate(dfa.table):
-        targets = {target for target in row if target >= 0}
-        left.append(len(targets))
-        for target in targets:
-            into[target].append(state)
-    finite = [state for state, count in enumerate(left) if not count]
-    for state in finite:
-        for source in into[state]:
-            left[source] -= 1
-            if not left[source]:
-                finite.append(source)
-    return len(finite) < len(dfa.table) if anywhere else not finite
+def is_endless(dfa: Dfa) -> bool:
+    """Whether each beginning of a text goes on in endlessly many ways."""
+    return min(_language(dfa).counts) >= MANY
 
 
-@lru_cache(maxsize=256)
-def is_ample(dfa: Dfa) -> bool:
-    """Whether beginnings of up to ``_BEGINNING`` characters go on in far more ways than texts ever come."""
-    sizes = [sum(high - low + 1 for low, high in ranges) for ranges in dfa.ranges()]
-    # ways to go on, counted up to a limit, over ever longer texts; enough rounds for the limit
-    left = [int(state in dfa.finals) for state in range(len(dfa.table))]
-    for _ in range(_ROUNDS):
-        left = [
-            min(
-                _AMPLE,
-                (state in dfa.finals)
-                + sum(n * left[t] for n, t in zip(sizes, row, strict=True) if t >= 0),
-            )
-            for state, row in enumerate(dfa.table)
-        ]
-    here = seen = {0}
-    for _ in range(_BEGINNING):
-        here = {t for state in here for t in dfa.table[state] if t >= 0} - seen
-        seen = seen | here
-    return all(left[state] >= _AMPLE for state in seen)
+def goes_on(dfa: Dfa) -> bool:
+    """Whether beginnings of a few characters go on in far more ways than texts ever come."""
+    return is_ample(_language(dfa), _BEGINNING)
 
 
 def guarded_choice(exprs: Sequence[Expr]) -> Expr:
@@ -246,7 +209,7 @@ def guarded_choice(exprs: Sequence[Expr]) -> Expr:
     if not exprs:
         return NEVER
     marks = [CharSet(((_MARK + number, _MARK + number),)) for number in range(len(exprs))]
-    pairs = zip(map(_in_characters, exprs), marks, strict=True)
+    pairs = zip(map(in_characters, exprs), marks, strict=True)
     graph = to_graph(determinise(Alt(tuple(Seq(pair) for pair in pairs))), CharSet)
     within = _members_below(graph)
     end = graph.n_states
@@ -258,17 +221,6 @@ def guarded_choice(exprs: Sequence[Expr]) -> Expr:
         asks = () if within[target] == within[source] else (Guard("may", within[target]),)
         edges.append((source, Seq((*asks, label)), target))
     return Graph(end + 1, graph.start, (end,), tuple(edges))
-
-
-def _in_characters(expr: Expr) -> Expr:
-    """An expression with its sets of ASCII bytes as sets of characters."""
-
-    def one(part: Expr) -> Expr | None:
-        if isinstance(part, ByteSet):
-            return CharSet(tuple((b, b) for b in range(128) if part.mask >> b & 1))
-        return None
-
-    return rewrite(expr, one)
 
 
 def _marks(label: Expr) -> list[int]:

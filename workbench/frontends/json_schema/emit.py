@@ -31,8 +31,8 @@ from workbench.frontends.json_schema.distinct import (
     NUMBERS,
     choices_of,
     count_names,
+    goes_on,
     guarded_choice,
-    is_ample,
     is_endless,
 )
 from workbench.frontends.json_schema.emptiness import Emptiness
@@ -260,7 +260,7 @@ class Emitter:
         if (self._any_order and plan.named) or (plan.counts and not plan.named):
             return self._in_any_order(plan, origin)
         # where there is an end of the other names, a comma must not be written when all have come
-        count = count_names(plan.cells()) if self._once and plan.cells() else None
+        count = count_names(plan) if self._once and plan.cells() else None
         if count is None:
             return self._scoped(self._in_order(plan, origin), bool(plan.cells()), plan)
         if plan.open is not TRUE or plan.counts:
@@ -277,10 +277,8 @@ class Emitter:
 
     def _ample(self, plan: ObjectPlan) -> bool:
         """Whether each beginning of a name that is not listed goes on in any number of ways."""
-        contents = [cell.content for cell in plan.cells()]
-        return all(
-            content is None or is_ample(_not_empty(determinise(content))) for content in contents
-        )
+        found = [plan.cell_names(number) for number in range(len(plan.cells()))]
+        return all(names is None or goes_on(_not_empty(names)) for names in found)
 
     def _in_any_order(self, plan: ObjectPlan, origin: Origin) -> Expr:
         machine = free_machine(plan, self._shapes.weaver, self._fits)
@@ -302,7 +300,7 @@ class Emitter:
                     listed.append(Listed(name, move.label, value, move.target, place))
             states.append((listed, others))
         most = machine.most
-        count = count_names(plan.cells()) if self._once else None
+        count = count_names(plan) if self._once else None
         if count is not None:
             count += len({one.number for listed, _ in states for one in listed})
             most = count if most is None else min(most, count)
@@ -353,8 +351,8 @@ class Emitter:
 
     def _holds_empty(self, plan: ObjectPlan, number: int) -> bool:
         """Whether the empty name is in a cell."""
-        content = plan.cells()[number].content
-        return "" not in plan.named if content is None else 0 in determinise(content).finals
+        names = plan.cell_names(number)
+        return "" not in plan.named if names is None else 0 in names.finals
 
     def _cell_name(self, plan: ObjectPlan, number: int) -> Expr:
         """How a name of a cell is written, quotes included; without the empty one where names come once."""
@@ -369,7 +367,9 @@ class Emitter:
         if known is None:
             content: Expr = spelled(cell.content, self._spell, self._style)
             if self._once:
-                some = _not_empty(determinise(cell.content))
+                names = plan.cell_names(number)
+                assert names is not None
+                some = _not_empty(names)
                 content = NEVER if some.is_empty else self._fresh(some, number + 1)
             known = self._shared["cell", id(cell)] = Seq((_QUOTE, content, _QUOTE))
         return known
@@ -383,9 +383,8 @@ class Emitter:
             known = self._shared["name", names] = Seq((_QUOTE, content, _QUOTE))
         return known
 
-    def _fresh(self, content: Expr | Dfa, cell: int) -> OtherText:
+    def _fresh(self, dfa: Dfa, cell: int) -> OtherText:
         """What stands between the quotes of a text that has not come before in its scope."""
-        dfa = content if isinstance(content, Dfa) else determinise(content)
         graph = to_graph(dfa, CharSet)
         if is_endless(dfa):
             body = spelled(graph, self._spell, self._style)
@@ -445,7 +444,7 @@ class Emitter:
         count = choices.count
         most = plan.most if count is None else min(count, count if plan.most is None else plan.most)
         listed = guarded_choice([self._literal(value, ordered=True) for value in values])
-        ample = choices.texts is None or is_ample(_not_empty(choices.texts))
+        ample = choices.texts is None or goes_on(_not_empty(choices.texts))
         scope = len(values), plan.least, most, choices.numbers is None and ample
         return unlike_items(self._layout, listed, others, scope, origin)
 

@@ -14,6 +14,7 @@ from functools import lru_cache, reduce
 import numpy as np
 
 from workbench.automaton.finite import Dfa, complement, determinise, intersect, minimise, to_graph
+from workbench.automaton.linear import rewrite
 from workbench.errors import GrammarTooComplex
 from workbench.frontends.json_schema.numbers import Bound, number_between
 from workbench.frontends.json_schema.spelling import Ranges
@@ -23,14 +24,12 @@ from workbench.grammar.ir import (
     ByteSet,
     CharSet,
     Expr,
-    Graph,
-    Literal,
     Repeat,
     Seq,
     literal,
 )
 
-__all__ = ["MAX_REMAINDERS", "number_of"]
+__all__ = ["MAX_REMAINDERS", "in_characters", "number_of"]
 
 #: Most remainders that one ``multipleOf`` may tell apart.
 MAX_REMAINDERS = 20_000
@@ -69,7 +68,7 @@ def number_of(
         inside = number_between(low, high, multiple is not None and multiple == 1)
         if inside == NEVER:
             return NEVER
-        parts.append(intersect(minimise(determinise(_in_characters(inside))), _plain()))
+        parts.append(intersect(minimise(determinise(in_characters(inside))), _plain()))
     if plain:
         parts.append(determinise(Seq(_PLAIN.items[:2])))
     parts += [complement(_multiples(other)) for other in others]
@@ -115,20 +114,12 @@ def _multiples(of: Decimal) -> Dfa:
     return minimise(Dfa(_BOUNDS, _CLASSES, table.reshape(-1, 13), accepting.ravel()))
 
 
-def _in_characters(expr: Expr) -> Expr:
-    """ASCII byte sets as character sets."""
-    match expr:
-        case ByteSet(mask=mask):
-            return CharSet(tuple((byte, byte) for byte in range(128) if mask >> byte & 1))
-        case Seq(items=items):
-            return Seq(tuple(map(_in_characters, items)))
-        case Alt(items=items):
-            return Alt(tuple(map(_in_characters, items)))
-        case Repeat(item=item, min=least, max=most):
-            return Repeat(_in_characters(item), least, most)
-        case Graph(n_states=n_states, start=start, finals=finals, edges=edges):
-            labels = tuple((a, _in_characters(label), b) for a, label, b in edges)
-            return Graph(n_states, start, finals, labels)
-        case Literal():
-            return expr
-    raise TypeError(f"{type(expr).__name__} is not part of a number")
+def in_characters(expr: Expr) -> Expr:
+    """An expression with its sets of ASCII bytes as sets of characters."""
+
+    def one(part: Expr) -> Expr | None:
+        if isinstance(part, ByteSet):
+            return CharSet(tuple((b, b) for b in range(128) if part.mask >> b & 1))
+        return None
+
+    return rewrite(expr, one)

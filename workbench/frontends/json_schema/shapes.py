@@ -149,6 +149,7 @@ class ObjectPlan:
     _matched: dict[str, frozenset[str]] = field(default_factory=dict)
     _last: dict[int, float] = field(default_factory=dict)
     _cells: list[NameCell] | None = None
+    _cell_names: dict[int, Dfa] = field(default_factory=dict)
     _place: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -244,6 +245,14 @@ class ObjectPlan:
         if self._cells is None:
             self._cells = list(self._cut())
         return self._cells
+
+    def cell_names(self, number: int) -> Dfa | None:
+        """The names of a cell as an automaton; ``None`` for all names but the listed ones."""
+        known = self._cell_names.get(number)
+        content = self.cells()[number].content
+        if known is None and content is not None:
+            known = self._cell_names[number] = determinise(content)
+        return known
 
     def cell_value(self, cell: NameCell) -> Node:
         """The node of the values under the names of a cell."""
