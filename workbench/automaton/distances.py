@@ -19,11 +19,11 @@ _MOST_PASSES = 100
 _Distances = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 
-def least_bytes(automaton: Automaton) -> tuple[_Distances, ScopeCosts]:
+def least_bytes(automaton: Automaton) -> tuple[_Distances, ScopeCosts | None]:
     """Least bytes from each state to the end of its frame, and of one pass through each entry.
 
     Every entry must be built. The states of scopes are measured as if all guards let pass; what their
-    members cost is in the second part of the result, and in the entries.
+    members cost is in the second part of the result (``None`` without such scopes), and in the entries.
     """
     a = automaton
     scopes = {
@@ -33,14 +33,18 @@ def least_bytes(automaton: Automaton) -> tuple[_Distances, ScopeCosts]:
     }
     scopes = {(e, s) for e, s in scopes if a.scopes[s].members or a.scopes[s].least}
     floor: dict[int, int] = {}
+    distance, entry = _pass(a, floor)
+    if not scopes:
+        return (distance, entry), None
+    costs = ScopeCosts(a)
     for _ in range(_MOST_PASSES):
-        distance, entry = _pass(a, floor)
-        costs = ScopeCosts(a, entry.tolist())
+        costs.begin(entry.tolist())
         before = dict(floor)
         for number, scope in scopes:
             floor[number] = costs.cost(int(a.entry_state[number]), a.scopes[scope], 0, 0)
         if floor == before:
             break
+        distance, entry = _pass(a, floor)
     return (distance, entry), costs
 
 

@@ -35,8 +35,7 @@ _Move = tuple[int, int, int]
 class ScopeCosts:
     """Answers for one automaton, given what one pass through each entry costs."""
 
-    def __init__(self, automaton: Automaton, entry_cost: list[int]) -> None:
-        self._entry_cost = entry_cost
+    def __init__(self, automaton: Automaton) -> None:
         a = self._a = automaton
         guards = a.guards
         self._edges: list[list[tuple[int, int, int]]] = [[] for _ in range(a.n_states)]
@@ -64,6 +63,11 @@ class ScopeCosts:
             strict=True,
         ):
             self._calls[source].append((after, callee, 1 if loop < 0 else least[loop]))
+        self.begin([])
+
+    def begin(self, entry_cost: list[int]) -> None:
+        """Take other costs of the entries; what followed from those before is forgotten."""
+        self._entry_cost = entry_cost
         self._moves: dict[int, list[_Move]] = {}
         self._known: dict[tuple[int, ScopeSpec, int, int], int] = {}
 
