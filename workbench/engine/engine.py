@@ -27,7 +27,6 @@ from workbench.vocabulary import Vocabulary
 __all__ = ["Engine", "Sequence"]
 
 _NO_ROOM = 2**31 - 2**20
-_JIT = COMPILED
 #: words of a new arena and rows of new transitions: address space, which costs nothing before it is used
 _ARENA = 1 << 19
 _ROWS = 1 << 17
@@ -320,7 +319,7 @@ class Engine:
 
     def _advance_spelled(self, position: int, token_id: int) -> int:
         """Position after a token's bytes, or a negative number when it is refused or has none."""
-        if not _JIT:
+        if not COMPILED:
             start, stop = int(self.offsets[token_id]), int(self.offsets[token_id + 1])
             return -1 if start == stop else self.advance_bytes(position, self.blob, start, stop)
         with self.lock:
@@ -377,7 +376,7 @@ class Engine:
         """Write the mask of a history's top to ``out`` (uint32 words), which is left alone on errors."""
         with self.lock:
             position = history.top
-            if _JIT:
+            if COMPILED:
                 if k.lookup_at(self.address, position, out) == 0:
                     return
             elif self._lookup(position, out) == 0:
@@ -429,7 +428,7 @@ class Engine:
                 self._check(run)
 
     def _prepare(self, position: int) -> int:
-        if _JIT:
+        if COMPILED:
             return int(k.prepare_at(self.address, position))
         self.count[layout.WORK] = self.count[layout.N_ASKED] = 0
         arrays = (self.auto, self.pool, self.table, self.count, self.trans, self.work)
@@ -439,7 +438,7 @@ class Engine:
     def _finish(self, part: Slice | None, position: int) -> int:
         beyond = -1 if part is None else int(part.utf8)
         context = self.slices.nothing if part is None else part.context
-        if _JIT:
+        if COMPILED:
             return int(k.finish_at(self.address, context.ctypes.data, beyond, position))
         none, words = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint32)
         parts = (words, *[none] * 8, words)

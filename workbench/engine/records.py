@@ -263,6 +263,14 @@ def watch(auto, pool, table, count, work, value, byte, exact):
 
 
 @jit
+def with_frame(pool, table, count, work, frames, target, value, parents):
+    """A SET (-1: none yet) with one more frame."""
+    frame = int(term3(pool, table, count, work, FRAME, target, value, parents))
+    one = int(term1(pool, table, count, work, SET, frame))
+    return one if frames < 0 else int(union(pool, table, count, work, frames, one))
+
+
+@jit
 def watched(auto, pool, table, count, work, stacks, byte, exact):
     """A SET of watching frames after one more byte; -1 when none of them may go on."""
     n = int(pool[stacks]) >> 5
@@ -280,11 +288,8 @@ def watched(auto, pool, table, count, work, stacks, byte, exact):
             value = int(watch(auto, pool, table, count, work, value, byte, exact))
         if value == GONE:
             continue
-        frame = term3(
-            pool, table, count, work, FRAME, int(pool[frame + 3]), value, int(pool[frame + 5])
-        )
-        one = int(term1(pool, table, count, work, SET, frame))
-        result = one if result < 0 else int(union(pool, table, count, work, result, one))
+        target, parents = int(pool[frame + 3]), int(pool[frame + 5])
+        result = int(with_frame(pool, table, count, work, result, target, value, parents))
     return result
 
 
@@ -434,10 +439,8 @@ def guarded(auto, pool, table, count, work, stacks, guard):
         after = int(passed(auto, pool, table, count, work, scope, record, guard))
         if after < 0:
             continue
-        if after != record:
-            frame = int(term3(pool, table, count, work, FRAME, target, after, int(pool[frame + 5])))
-        one = int(term1(pool, table, count, work, SET, frame))
-        result = one if result < 0 else int(union(pool, table, count, work, result, one))
+        parents = int(pool[frame + 5])
+        result = int(with_frame(pool, table, count, work, result, target, after, parents))
     return result
 
 
@@ -468,20 +471,8 @@ def recorded(auto, pool, table, count, work, stacks, value, number):
                 )
             )
         record = int(changed(pool, table, count, work, record, int(pool[record + 3]), seen, -1))
-        frame = int(
-            term3(
-                pool,
-                table,
-                count,
-                work,
-                FRAME,
-                int(pool[frame + 3]),
-                record,
-                int(pool[frame + 5]),
-            )
-        )
-        one = int(term1(pool, table, count, work, SET, frame))
-        result = one if result < 0 else int(union(pool, table, count, work, result, one))
+        target, parents = int(pool[frame + 3]), int(pool[frame + 5])
+        result = int(with_frame(pool, table, count, work, result, target, record, parents))
     return result
 
 
@@ -503,45 +494,32 @@ def new_record(auto, pool, table, count, work, scope):
 def watching(auto, pool, table, count, work, back, number, stacks, exact):
     """The frames of a watched text that begins, on the scopes of a SET; -1 when none may begin."""
     root = int(auto[auto[WATCH_ROOT] + number])
-    if auto[auto[WATCH_CELL] + number] < 0:
+    cell = int(auto[auto[WATCH_CELL] + number])
+    if cell < 0:
         value = int(term5(pool, table, count, work, WATCH, root, 0, 0, OFF, UNKEPT))
-        frame = int(term3(pool, table, count, work, FRAME, back, value, stacks))
-        return int(term1(pool, table, count, work, SET, frame))
+        return int(with_frame(pool, table, count, work, -1, back, value, stacks))
     result = -1
     for i in range(int(pool[stacks]) >> 5):
         frame = int(pool[stacks + 3 + i])
         if not scopes(auto, pool, frame):
             continue
-        record = int(pool[frame + 4])
-        seen = int(pool[record + 4])
-        loose = int(auto[auto[WATCH_LOOSE] + number])
-        if seen <= ASK and loose == 2:
+        seen = int(pool[pool[frame + 4] + 4])
+        text = UNKEPT
+        if seen >= 0:
+            seen = int(seen_child(pool, seen, cell))
+            if seen >= 0 and pool[seen + 5] != 0:
+                continue
+            if exact or count[KEEP] != 0:
+                text = 0
+        elif seen <= ASK and auto[auto[WATCH_LOOSE] + number] == 2:
             # the text is kept; whether it came is asked when it ends
-            value = int(term5(pool, table, count, work, WATCH, root, 0, 0, seen, 0))
-            below = int(term1(pool, table, count, work, SET, frame))
-            frame = int(term3(pool, table, count, work, FRAME, back, value, below))
-            one = int(term1(pool, table, count, work, SET, frame))
-            result = one if result < 0 else int(union(pool, table, count, work, result, one))
-            continue
-        if seen == LOST:
-            # it matters only if this text, too, ends within the walk
-            value = int(term5(pool, table, count, work, WATCH, root, 0, 0, LOST, UNKEPT))
-            below = int(term1(pool, table, count, work, SET, frame))
-            frame = int(term3(pool, table, count, work, FRAME, back, value, below))
-            one = int(term1(pool, table, count, work, SET, frame))
-            result = one if result < 0 else int(union(pool, table, count, work, result, one))
-            continue
-        if seen < 0:
-            # a text came of which only its end was seen: on the stacks themselves all is known
+            text = 0
+        elif seen != LOST:
+            # each of its bytes matters: on the stacks themselves all is known
             count[TOO_COMPLEX] = 2
             return stacks
-        seen = int(seen_child(pool, seen, int(auto[auto[WATCH_CELL] + number])))
-        if seen >= 0 and pool[seen + 5] != 0:
-            continue
-        text = 0 if exact or count[KEEP] != 0 else UNKEPT
+        # what is LOST matters only if this text, too, ends within the walk
         value = int(term5(pool, table, count, work, WATCH, root, 0, 0, seen, text))
         below = int(term1(pool, table, count, work, SET, frame))
-        frame = int(term3(pool, table, count, work, FRAME, back, value, below))
-        one = int(term1(pool, table, count, work, SET, frame))
-        result = one if result < 0 else int(union(pool, table, count, work, result, one))
+        result = int(with_frame(pool, table, count, work, result, back, value, below))
     return result
