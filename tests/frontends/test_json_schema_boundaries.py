@@ -10,7 +10,7 @@ import pytest
 from workbench.automaton.finite import Recogniser
 from workbench.frontends.json_schema import json_schema
 from workbench.frontends.json_schema.boundaries import with_boundaries
-from workbench.frontends.json_schema.lookaround import look_automaton
+from workbench.frontends.lookaround import look_automaton
 from workbench.grammar.ir import Expr
 
 TEXTS = ["".join(chars) for n in range(6) for chars in itertools.product("a. ", repeat=n)]

@@ -2,9 +2,9 @@
 
 Supported are classes, escapes, Unicode properties, greedy and lazy quantifiers, groups, alternation,
 ``.``, a leading ``(?i)``, and anchors wherever they mean an end of the whole text (``$`` is the very
-end, also where a line break comes before it). Look-around, back-references, word boundaries and other
-flags are refused with their position. Matching is by language: groups capture nothing and laziness
-makes no difference.
+end, also where a line break comes before it). Back-references and other flags are refused with their
+position. Matching is by language: groups capture nothing and laziness makes no difference. Look-around and
+word boundaries are turned into an automaton (see ``lookaround``); ``parse_regex`` alone refuses them.
 
 A pattern that is ``bytes`` is one over bytes, which need not spell any text: ``\\xHH`` is a byte, ``.``
 and negated classes are any byte and any other byte, line breaks too, and case is that of ASCII.
@@ -22,6 +22,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from workbench.automaton.finite import to_graph
+from workbench.errors import GrammarSyntaxError
+from workbench.frontends.lookaround import look_automaton, looks_around, parse_looking
 from workbench.frontends.regex_parser import parse
 from workbench.frontends.unicode_sets import ANY
 from workbench.grammar.ir import Alt, ByteSet, CharSet, Expr, Grammar, Repeat, Seq
@@ -80,9 +83,16 @@ def search(branches: Sequence[Branch], *, of_bytes: bool = False) -> Expr:
 def regex(pattern: str | bytes, *, ignore_case: bool = False) -> Grammar:
     """Make a grammar of the texts that a pattern matches from end to end; of byte strings for ``bytes``.
 
-    Raises ``GrammarSyntaxError``.
+    Raises ``GrammarSyntaxError``, and ``GrammarTooComplex`` where look-around needs too many states.
     """
-    expr = full_match(parse_regex(pattern, ignore_case=ignore_case))
+    expr: Expr
+    try:
+        expr = full_match(parse_regex(pattern, ignore_case=ignore_case))
+    except GrammarSyntaxError:
+        if isinstance(pattern, bytes) or not looks_around(pattern):
+            raise
+        parse_looking(pattern, ignore_case=ignore_case)
+        expr = to_graph(look_automaton(pattern, whole=True, ignore_case=ignore_case), CharSet)
     return Grammar({"root": expr}, "root", kind="regex", source=pattern)
 
 

@@ -19,7 +19,7 @@ from workbench.automaton.finite import (
 )
 from workbench.errors import GrammarSyntaxError
 from workbench.frontends.json_schema.boundaries import with_boundaries
-from workbench.frontends.json_schema.lookaround import look_automaton, parse_looking
+from workbench.frontends.lookaround import look_automaton, looks_around, parse_looking
 from workbench.frontends.regex import Branch, parse_regex, search
 from workbench.grammar.ir import Alt, CharSet, Expr, Repeat, Seq
 
@@ -42,7 +42,7 @@ class Pattern:
 
 
 #: What only ``lookaround`` reads, or reads everywhere.
-_GUARDS = re.compile(r"\(\?[=!]|\\[bB]|[\^$]")
+_GUARDS = re.compile(r"\(\?<?[=!]|\\[bB]|[\^$]")
 
 
 @lru_cache(maxsize=2048)
@@ -53,8 +53,13 @@ def check_pattern(text: str, pointer: str) -> str | None:
     except GrammarSyntaxError as error:
         if _looks_around(text):
             return None
-        if not _well_formed(text):
-            parse_regex(text, pointer=pointer)  # raises, naming the pointer
+        read = parse_looking if looks_around(text) else parse_regex
+        try:
+            read(text, pointer=pointer)
+        except GrammarSyntaxError as named:
+            if not _well_formed(text):
+                raise
+            return named.message
         return error.message
     return None
 
@@ -82,15 +87,11 @@ def _looks_around(pattern: str) -> bool:
 
 def _well_formed(pattern: str) -> bool:
     """Whether a refused pattern is a regular expression of a kind that is not supported."""
+    text = re.sub(r"\\k<(\w+)>", r"(?P=\1)", re.sub(r"\\[cpP]", r"\\w", pattern))
     try:
-        re.compile(
-            re.sub(r"\\[cpP]", r"\\w", pattern)
-            .replace("(?<", "(?P<")
-            .replace("(?P<=", "(?<=")
-            .replace("(?P<!", "(?<!")
-        )
-    except (re.error, RecursionError, OverflowError):
-        return False
+        re.compile(re.sub(r"\(\?<(?![=!])", "(?P<", text))
+    except (re.error, RecursionError, OverflowError) as error:
+        return "look-behind requires fixed-width" in str(error)
     return True
 
 

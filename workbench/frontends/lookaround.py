@@ -1,4 +1,4 @@
-r"""Patterns with look-ahead, word boundaries and anchors anywhere, as automata.
+r"""Patterns with look-around, word boundaries and anchors anywhere, as automata.
 
 A pattern becomes positions with empty edges, some of them guarded: by an end of the text, a word
 boundary, or another pattern that must (not) match from here on. Reading a text from its end to its
@@ -6,12 +6,13 @@ start, "can the rest be matched from this position?" is a bit for each position,
 character follow from those after it: a deterministic automaton over reversed texts, whose reverse is
 the language. Guards look at the character before as well, so they are decided one character late.
 
-Look-behind and back-references are not supported.
+What a look-behind asks is known only to who reads from the start: ``lookbehind`` pairs the two. Back-references
+are not regular, and not supported.
 
 >>> look_automaton("^(?!no$)[a-z]+$").accepts("no"), look_automaton("^(?!no$)[a-z]+$").accepts("nor")
 (False, True)
 
-Next file to read: ``patterns.py``.
+Next file to read: ``lookbehind.py``.
 """
 
 from __future__ import annotations
@@ -28,19 +29,25 @@ from workbench.frontends.regex_chars import Scanner
 from workbench.frontends.unicode_sets import WORD
 from workbench.grammar.ir import EMPTY, CharSet, Expr, Graph
 
-__all__ = ["look_automaton", "parse_looking"]
+__all__ = ["Guarded", "Positions", "look_automaton", "looks_around", "parse_looking", "ranges_of"]
 
 #: Most positions of a pattern, and most states of its automaton before it is turned around.
 MAX_POSITIONS = 3_000
 MAX_SETS = 20_000
 
 _QUANTIFIER = re.compile(r"([*+?]|\{([0-9]+)(?:(,)([0-9]*))?\})(\??)")
-_GROUP = re.compile(r"\((?:\?(?::|=|!|P?<[^\W\d]\w*>))?")
+_GROUP = re.compile(r"\((?:\?(?::|<?=|<?!|P?<[^\W\d]\w*>))?")
+#: Escaped characters and classes, which hide what looks around, and this.
+_LOOKS = re.compile(r"\\[^bB]|\[(?:\\.|[^\]\\])*\]|(\(\?<?[=!]|\\[bB])", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class _Guard:
-    """What has to hold where an empty edge is taken: ``start``, ``end``, ``word`` or a look-ahead."""
+class Guarded:
+    """What has to hold where an empty edge is taken.
+
+    ``start``, ``end``, ``word``; ``look`` that the pattern at position ``entry`` matches from here on;
+    ``behind`` that the one that ends at ``entry`` matches up to here.
+    """
 
     kind: str
     positive: bool = True
@@ -48,17 +55,19 @@ class _Guard:
 
 
 @dataclass(slots=True)
-class _Positions:
+class Positions:
     """Empty edges (with guards) and edges over sets; ``accepting`` are the ends of patterns.
 
-    ``layers`` holds the positions of each pattern, inner ones before those that look at them.
+    ``layers`` holds the positions of each pattern, inner ones before those that look at them; ``behind`` the
+    layers that are read from the start of the text, with where each begins.
     """
 
-    empty: list[list[tuple[int, _Guard | None]]] = field(default_factory=list)
+    empty: list[list[tuple[int, Guarded | None]]] = field(default_factory=list)
     moves: list[list[tuple[int, int]]] = field(default_factory=list)
     sets: dict[Ranges, int] = field(default_factory=dict)
     accepting: int = 0
     layers: list[list[int]] = field(default_factory=list)
+    behind: dict[int, int] = field(default_factory=dict)
 
     def new(self, layer: list[int]) -> int:
         """One more position."""
@@ -71,11 +80,11 @@ class _Positions:
 
 
 #: Adds a part of a pattern between two positions.
-_Part = Callable[[_Positions, list[int], int, int], None]
+_Part = Callable[[Positions, list[int], int, int], None]
 
 
 def _set(ranges: Ranges) -> _Part:
-    def add(made: _Positions, layer: list[int], source: int, target: int) -> None:
+    def add(made: Positions, layer: list[int], source: int, target: int) -> None:
         number = made.sets.setdefault(ranges, len(made.sets))
         made.moves[source].append((number, target))
 
@@ -83,26 +92,38 @@ def _set(ranges: Ranges) -> _Part:
 
 
 def _guarded(kind: str, positive: bool = True) -> _Part:
-    def add(made: _Positions, layer: list[int], source: int, target: int) -> None:
-        made.empty[source].append((target, _Guard(kind, positive)))
+    def add(made: Positions, layer: list[int], source: int, target: int) -> None:
+        made.empty[source].append((target, Guarded(kind, positive)))
 
     return add
 
 
 def _look(body: _Part, positive: bool) -> _Part:
-    def add(made: _Positions, layer: list[int], source: int, target: int) -> None:
+    def add(made: Positions, layer: list[int], source: int, target: int) -> None:
         inner: list[int] = []
         first, last = made.new(inner), made.new(inner)
         body(made, inner, first, last)
         made.accepting |= 1 << last
         made.layers.append(inner)
-        made.empty[source].append((target, _Guard("look", positive, first)))
+        made.empty[source].append((target, Guarded("look", positive, first)))
+
+    return add
+
+
+def _behind(body: _Part, positive: bool) -> _Part:
+    def add(made: Positions, layer: list[int], source: int, target: int) -> None:
+        inner: list[int] = []
+        first, last = made.new(inner), made.new(inner)
+        body(made, inner, first, last)
+        made.behind[len(made.layers)] = first
+        made.layers.append(inner)
+        made.empty[source].append((target, Guarded("behind", positive, last)))
 
     return add
 
 
 def _in_row(parts: list[_Part]) -> _Part:
-    def add(made: _Positions, layer: list[int], source: int, target: int) -> None:
+    def add(made: Positions, layer: list[int], source: int, target: int) -> None:
         at = source
         for part in parts:
             then = made.new(layer)
@@ -114,7 +135,7 @@ def _in_row(parts: list[_Part]) -> _Part:
 
 
 def _either(parts: list[_Part]) -> _Part:
-    def add(made: _Positions, layer: list[int], source: int, target: int) -> None:
+    def add(made: Positions, layer: list[int], source: int, target: int) -> None:
         for part in parts:
             first = made.new(layer)
             made.empty[source].append((first, None))
@@ -124,7 +145,7 @@ def _either(parts: list[_Part]) -> _Part:
 
 
 def _repeated(part: _Part, least: int, most: int | None) -> _Part:
-    def add(made: _Positions, layer: list[int], source: int, target: int) -> None:
+    def add(made: Positions, layer: list[int], source: int, target: int) -> None:
         at = source
         for number in range(least if most is None else most):
             if number >= least:
@@ -146,9 +167,11 @@ def _repeated(part: _Part, least: int, most: int | None) -> _Part:
 class _Parser:
     """Reads a pattern by recursive descent; raises ``GrammarSyntaxError`` with the position."""
 
-    def __init__(self, text: str, pointer: str | None) -> None:
+    def __init__(self, text: str, pointer: str | None, ignore_case: bool = False) -> None:
         self.text = text
-        self.scan = Scanner(text, ignore_case=False, pointer=pointer)
+        leading = text.startswith("(?i)")
+        self.scan = Scanner(text, ignore_case=ignore_case or leading, pointer=pointer)
+        self.scan.pos = 4 if leading else 0
 
     def parse(self) -> _Part:
         part = self._choice(0)
@@ -196,6 +219,10 @@ class _Parser:
         scan.pos += 1
         if match[0] in ("(?=", "(?!"):
             return _look(body, match[0] == "(?=")
+        if match[0] in ("(?<=", "(?<!"):
+            if repeat := _QUANTIFIER.match(text, scan.pos):
+                scan.fail("a look-behind cannot be repeated", start, repeat.end())
+            return _behind(body, match[0] == "(?<=")
         return body
 
     def _quantified(self, part: _Part) -> _Part:
@@ -213,25 +240,46 @@ class _Parser:
         return _repeated(part, least, most)
 
 
-def parse_looking(pattern: str, pointer: str | None = None) -> None:
+def looks_around(pattern: str) -> bool:
+    """Whether a pattern holds look-around or a word boundary."""
+    return any(found[1] for found in _LOOKS.finditer(pattern))
+
+
+def parse_looking(pattern: str, pointer: str | None = None, *, ignore_case: bool = False) -> None:
     """Check that a pattern can be read here. Raises ``GrammarSyntaxError``."""
-    _Parser(pattern, pointer).parse()
+    _Parser(pattern, pointer, ignore_case).parse()
 
 
 @lru_cache(maxsize=256)
-def look_automaton(pattern: str) -> Dfa:
-    """The minimal automaton of the texts that hold a match of a pattern.
+def look_automaton(pattern: str, *, whole: bool = False, ignore_case: bool = False) -> Dfa:
+    """The minimal automaton of the texts that hold a match of a pattern, or are one (``whole``).
 
     Raises ``GrammarTooComplex``, naming the pattern, when it needs too many states.
     """
-    made = _Positions()
+    from workbench.frontends.lookbehind import pairs
+
+    part = _Parser(pattern, None, ignore_case).parse()
+    if whole:
+        part = _in_row([_guarded("start"), part, _guarded("end")])
+    made = Positions()
     layer: list[int] = []
     first, last = made.new(layer), made.new(layer)
-    _Parser(pattern, None).parse()(made, layer, first, last)
+    part(made, layer, first, last)
     made.accepting |= 1 << last
     made.layers.append(layer)
     made.sets.setdefault(WORD, len(made.sets))
-    return minimise(determinise(_Backwards(made, first, pattern).graph(), rule=pattern))
+    graph = pairs(made, first, pattern) if made.behind else _Backwards(made, first, pattern).graph()
+    return minimise(determinise(graph, rule=pattern))
+
+
+def ranges_of(bounds: list[int], classes: list[int], count: int) -> list[Ranges]:
+    """The code points of each class."""
+    found: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+    ends = (*bounds[1:], 0x110000)
+    for low, end, kind in zip(bounds, ends, classes, strict=True):
+        if kind >= 0:
+            found[kind].append((low, end - 1))
+    return [tuple(ranges) for ranges in found]
 
 
 #: Bits of positions before guards are decided, whether a word character follows, whether the text ends
@@ -242,7 +290,7 @@ _State = tuple[int, bool, bool, bool]
 class _Backwards:
     """The automaton that reads texts from their end."""
 
-    def __init__(self, made: _Positions, first: int, pattern: str) -> None:
+    def __init__(self, made: Positions, first: int, pattern: str) -> None:
         self.made = made
         self.first = first
         self.pattern = pattern
@@ -251,7 +299,7 @@ class _Backwards:
     def graph(self) -> Expr:
         """Explore it, and turn its edges around."""
         word = self.made.sets[WORD]
-        labels = self._ranges()
+        labels = ranges_of(self.bounds, self.classes, len(self.members))
         start: _State = (0, False, True, False)
         number_of = {start: 1}
         queue = [start]
@@ -279,14 +327,6 @@ class _Backwards:
                 edges.append((number_of[target_state], CharSet(labels[kind]), number_of[state]))
         return Graph(len(queue) + 1, 0, (1,), tuple(edges))
 
-    def _ranges(self) -> list[Ranges]:
-        found: list[list[tuple[int, int]]] = [[] for _ in self.members]
-        ends = (*self.bounds[1:], 0x110000)
-        for low, end, kind in zip(self.bounds, ends, self.classes, strict=True):
-            if kind >= 0:
-                found[kind].append((low, end - 1))
-        return [tuple(ranges) for ranges in found]
-
     def _found(self, state: _State, before: bool | None) -> bool:
         return state[3] or bool(self._closed(state, before) >> self.first & 1)
 
@@ -313,7 +353,7 @@ class _Backwards:
         return bits
 
     def _holds(
-        self, guard: _Guard, bits: int, word_next: bool, at_end: bool, before: bool | None
+        self, guard: Guarded, bits: int, word_next: bool, at_end: bool, before: bool | None
     ) -> bool:
         if guard.kind == "start":
             return before is None
