@@ -204,7 +204,7 @@ class TestRules:
         assert finding.message.endswith("'d' is in no token")
         assert finding.possible == frozenset(b"d")
         assert finding.source == '"ad"'
-        assert mended(grammar, finding).source == 'root ::= "x"  | "b"'
+        assert mended(grammar, finding).source == 'root ::= "x" | "b"'
         assert not dead_ends(mended(grammar, finding), letters(b"abx")).findings
         assert finding.suggestion is not None
         assert [(c.example, c.before, c.after) for c in finding.suggestion.effect] == [

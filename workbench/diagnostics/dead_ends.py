@@ -197,7 +197,7 @@ class _Work:
         """What the tokens cannot spell."""
         report = unspellable(compiled, budget=budget)
         self.findings += [
-            stuck_finding(compiled, place, helpful=i < _HELPFUL)
+            stuck_finding(compiled, place, report, helpful=i < _HELPFUL, budget=budget)
             for i, place in enumerate(report.places[:_TOLD])
         ]
         if len(report.places) > _TOLD:

@@ -54,7 +54,8 @@ ABSENT: Any = _Absent()
 class Edit:
     """One change of a grammar's source: the value at a JSON pointer, or a span of a text.
 
-    ``old`` and ``new`` are JSON values (or ``ABSENT``) for a pointer, texts for a span.
+    ``old`` and ``new`` are JSON values (or ``ABSENT``) for a pointer, texts for a span (of a pattern of bytes,
+    each byte as the character of its number).
     """
 
     old: Any
@@ -69,6 +70,8 @@ class Edit:
         Raises ``ValueError`` when the source does not have there what the edit expects.
         """
         if self.pointer is None:
+            if isinstance(source, bytes):
+                return self.apply(source.decode("latin-1")).encode("latin-1")
             if source[self.start : self.end] != self.old:
                 raise ValueError(f"the source has no {self.old!r} at {self.start}")
             return source[: self.start] + self.new + source[self.end :]
@@ -88,7 +91,7 @@ class Edit:
 
     def __str__(self) -> str:
         place = self.pointer if self.pointer is not None else f"characters {self.start}-{self.end}"
-        if self.new is ABSENT:
+        if self.new is ABSENT or (self.pointer is None and self.new == ""):
             return f"{place}: remove {_shown(self.old)}"
         if self.old is ABSENT:
             return f"{place}: add {_shown(self.new)}"

@@ -7,16 +7,17 @@ Next file to read: ``workbench/diagnostics/dead_ends.py``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Set
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from workbench.automaton.utf8 import utf8_graph
 from workbench.diagnostics.author_states import AuthorStates
+from workbench.diagnostics.cuts import Span, cut
 from workbench.diagnostics.earley import TooMuch
 from workbench.diagnostics.findings import Edit, Finding, Suggestion
 from workbench.diagnostics.shortest import NEVER, Shortest
-from workbench.diagnostics.stuck import without
+from workbench.diagnostics.suggesting import words
 from workbench.diagnostics.verdicts import remake
 from workbench.diagnostics.why import bytes_text
 from workbench.errors import WorkbenchError
@@ -38,6 +39,8 @@ from workbench.grammar.lazy import LazyRules
 __all__ = ["costly_parts", "useless_parts"]
 
 _Tokens = Mapping[Token, Set[int]]
+#: What may be suggested: in words, and as edits.
+_Candidate = tuple[str, list[Edit]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +55,12 @@ class Costly:
 
 
 def useless_parts(
-    grammar: Grammar, missing: frozenset[int], tokens: _Tokens
+    grammar: Grammar, missing: frozenset[int], tokens: _Tokens, *, helpful: bool = True
 ) -> tuple[list[Finding], str]:
     """Rules and alternatives that no text can use; and what was not looked at.
 
-    Lazily written rules promise to have texts, so there is nothing to find in them.
+    Only ``helpful`` findings have suggestions. Lazily written rules promise to have texts, so there is nothing
+    to find in them.
     """
     if isinstance(grammar.rules, LazyRules):
         return [], ""
@@ -65,21 +69,38 @@ def useless_parts(
         spelled = Shortest(AuthorStates(grammar, tokens), missing) if missing else alone
     except (TooMuch, RecursionError):
         return [], "the rules are too many to look for loops without an exit"
-    findings = []
+    found: list[tuple[Finding, Iterator[_Candidate]]] = []
     for name in _reached(grammar):
         node = alone.states.rule(name)
         if alone.rule(name) >= NEVER:
-            findings.append(_endless(grammar, name, alone.to(node)))
+            found.append((_endless(grammar, name, alone.to(node)), _exits(grammar, name)))
             continue
         if spelled.rule(name) >= NEVER:
-            text = _written(grammar.rules[name])
-            findings.append(_unspelled(grammar, name, None, alone.to(node), text, missing))
+            told = _unspelled(grammar, name, None, alone.to(node), missing)
+            found.append((told, _without(grammar, [], [name])))
             continue
         for part in _dead_alternatives(grammar.rules[name], spelled) if missing else ():
             if alone.has_text(part):
-                path = alone.to(node)
-                findings.append(_unspelled(grammar, name, part, path, _written(part), missing))
-    return findings, ""
+                told = _unspelled(grammar, name, part, alone.to(node), missing)
+                origin = part.origin
+                if origin is None or origin.start is None or origin.end is None:
+                    found.append((told, iter(())))
+                else:
+                    found.append((told, _without(grammar, [(origin.start, origin.end)], [])))
+    findings = [finding for finding, _ in found]
+    if not helpful:
+        return findings, ""
+    before = Counter(finding.message for finding in findings)
+
+    def works(changed: Grammar) -> bool:
+        after, stopped = useless_parts(changed, missing, tokens, helpful=False)
+        left = Counter(finding.message for finding in after)
+        return not stopped and left < before
+
+    return [
+        replace(finding, suggestion=_first_that_works(grammar, candidates, works))
+        for finding, candidates in found
+    ], ""
 
 
 def costly_parts(
@@ -165,9 +186,6 @@ def _endless(grammar: Grammar, name: str, path: bytes) -> Finding:
         message = f"rule {name!r} has no way out: every alternative comes back to a rule like it"
     else:
         message = f"rule {name!r} has no text: one of its classes has no members"
-    suggestion = _first_that_works(
-        grammar, _exits(grammar, name), lambda changed: not _is_endless(changed, name)
-    )
     return Finding(
         kind="endless loop" if uses else "never written",
         message=message,
@@ -177,20 +195,10 @@ def _endless(grammar: Grammar, name: str, path: bytes) -> Finding:
         start=origin.start if origin else None,
         end=origin.end if origin else None,
         source=_source(grammar, origin),
-        suggestion=suggestion,
     )
 
 
-def _is_endless(grammar: Grammar, name: str) -> bool:
-    states = AuthorStates(grammar)
-    if name not in grammar.rules:
-        return False
-    node = states.rule(name)
-    shortest = Shortest(states)
-    return node in shortest.reached and shortest.rule(name) >= NEVER
-
-
-def _exits(grammar: Grammar, name: str) -> Iterator[tuple[str, list[Edit]]]:
+def _exits(grammar: Grammar, name: str) -> Iterator[_Candidate]:
     """Make the whole rule optional, which lets it end wherever it begins again."""
     origin = grammar.rules[name].origin
     if grammar.kind == "gbnf" and origin and origin.start is not None:
@@ -201,29 +209,28 @@ def _exits(grammar: Grammar, name: str) -> Iterator[tuple[str, list[Edit]]]:
         )
 
 
+def _without(grammar: Grammar, spans: list[Span], names: list[str]) -> Iterator[_Candidate]:
+    """Take parts of a text out, or all that uses some rules."""
+    source = grammar.source
+    text = source.decode("latin-1") if isinstance(source, bytes) else source
+    if isinstance(text, str):
+        edits = cut(text, grammar.kind, spans, names, grammar.start)
+        if edits:
+            yield words(edits), edits
+
+
 def _unspelled(
-    grammar: Grammar,
-    name: str,
-    part: Expr | None,
-    path: bytes,
-    text: bytes,
-    missing: frozenset[int],
+    grammar: Grammar, name: str, part: Expr | None, path: bytes, missing: frozenset[int]
 ) -> Finding:
     expr = part if part is not None else grammar.rules[name]
     origin = expr.origin or grammar.rules[name].origin
-    lacking = frozenset(text) & missing
+    lacking = frozenset(_written(expr)) & missing
     what = f"rule {name!r}" if part is None else f"an alternative of rule {name!r}"
     because = f"{bytes_text(lacking)} is in no token" if lacking else "bytes of it are in no token"
-    suggestion = None
-    if part is not None and part.origin and part.origin.start is not None:
-        suggestion = _first_that_works(
-            grammar,
-            without(str(grammar.source), part.origin),
-            lambda changed: not useless_parts(changed, missing, {})[0],
-        )
+    message = f"{what} can never be written: {because}"
     return Finding(
         kind="never written",
-        message=f"{what} can never be written: {because}",
+        message=message,
         path=path,
         warning=True,
         rule=name,
@@ -231,22 +238,19 @@ def _unspelled(
         end=origin.end if origin else None,
         source=_source(grammar, origin),
         possible=lacking,
-        suggestion=suggestion,
     )
 
 
 def _first_that_works(
     grammar: Grammar,
-    candidates: Iterator[tuple[str, list[Edit]]],
+    candidates: Iterator[_Candidate],
     works: Callable[[Grammar], bool],
 ) -> Suggestion | None:
     for text, edits in candidates:
-        source: Any = grammar.source
+        suggestion = Suggestion(text, tuple(edits))
         try:
-            for edit in edits:
-                source = edit.apply(source)
-            if works(remake(grammar.kind, source, grammar.start)):
-                return Suggestion(text, tuple(edits))
+            if works(remake(grammar.kind, suggestion.apply(grammar.source), grammar.start)):
+                return suggestion
         except (TooMuch, ValueError, WorkbenchError):
             continue
     return None

@@ -7,22 +7,20 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from workbench.diagnostics.author import author_text, excerpt
-from workbench.diagnostics.author_parse import AuthorFrame
+from workbench.diagnostics.author_parse import AuthorFrame, AuthorParse
 from workbench.diagnostics.explain import frames_after, tokens_at
-from workbench.diagnostics.findings import Edit, Escape, Finding, Suggestion
-from workbench.diagnostics.spelling import Place, SpellingReport, unspellable
-from workbench.diagnostics.verdicts import remake
-from workbench.diagnostics.why import WhyFrame, bytes_text, quoted
+from workbench.diagnostics.findings import Escape, Finding
+from workbench.diagnostics.spelling import DEFAULT_BUDGET, Place, SpellingReport
+from workbench.diagnostics.suggesting import suggested
+from workbench.diagnostics.why import WhyFrame, bytes_text
 from workbench.engine import CompiledGrammar, Matcher
-from workbench.errors import GrammarTooComplex, WorkbenchError
-from workbench.grammar.ir import Grammar, Origin
-from workbench.vocabulary import Vocabulary
+from workbench.errors import GrammarTooComplex
+from workbench.grammar.ir import Origin
 
 __all__ = ["finishes", "last_escape", "least_tokens", "stuck_finding"]
 
@@ -34,19 +32,28 @@ _TRIED = 40
 #: Bytes of a text that is spelled with as few tokens as possible.
 _LONGEST = 20_000
 _NEVER = 1 << 30
-#: Characters of a class that are sorted into those that tokens spell and others.
-_CLASS = 20_000
+#: Bytes before a place at which another way may have been possible.
+_BACK = 16
 
 
-def stuck_finding(compiled: CompiledGrammar, place: Place, *, helpful: bool = True) -> Finding:
-    """The finding for a place that the vocabulary cannot get on from, or not to an end.
+def stuck_finding(
+    compiled: CompiledGrammar,
+    place: Place,
+    report: SpellingReport,
+    *,
+    helpful: bool = True,
+    budget: int = DEFAULT_BUDGET,
+) -> Finding:
+    """The finding for a place of a report that the vocabulary cannot get on from, or not to an end.
 
-    Only a ``helpful`` one has the last way out and a suggestion, which take longer to find.
+    Only a ``helpful`` one has the last way out and a suggestion, which take longer to find: each edit that is
+    tried is a search of at most ``budget`` steps.
     """
-    expects, stack = _standing(compiled, place)
-    origin = next(iter(expects), None)
+    ways, stack = _standing(compiled, place, _BACK if helpful else 0)
+    origin = next(iter(ways[0]), None) if ways else None
     innermost = stack[0] if stack else WhyFrame("")
-    pointer = next((frame.pointer for frame in stack if frame.pointer is not None), None)
+    shown = next((frame for frame in stack if frame.pointer is not None), innermost)
+    pointer = shown.pointer
     if place.kind == "dead end":
         message = (
             f"only {bytes_text(place.possible)} may come, and no token spells that there: "
@@ -64,32 +71,40 @@ def stuck_finding(compiled: CompiledGrammar, place: Place, *, helpful: bool = Tr
         pointer=pointer,
         start=origin.start if origin else innermost.start,
         end=origin.end if origin else innermost.end,
-        source=excerpt(origin, compiled.grammar) if origin else innermost.source,
+        source=excerpt(origin, compiled.grammar) if origin and pointer is None else shown.source,
         stack=stack,
         escape=last_escape(compiled, place.token_ids) if helpful else None,
-        suggestion=_suggestion(compiled, place, expects, pointer) if helpful else None,
+        suggestion=suggested(compiled, place, report, ways, stack, budget) if helpful else None,
     )
 
 
 def _standing(
-    compiled: CompiledGrammar, place: Place
-) -> tuple[tuple[Origin, ...], tuple[WhyFrame, ...]]:
-    """The places of what may come, and the open parts."""
+    compiled: CompiledGrammar, place: Place, back: int
+) -> tuple[list[tuple[Origin, ...]], tuple[WhyFrame, ...]]:
+    """Where it is written what may come, and, going back, what was read last; and the open parts."""
     text = author_text(compiled)
     with text.lock:
         parse = text.go_to(place.token_ids)
         if parse is None:
             matcher = compiled.matcher()
             matcher.accept_tokens(place.token_ids)
-            return (), frames_after(matcher)
+            return [], frames_after(matcher)
         stacks: list[tuple[AuthorFrame, ...]] = parse.stacks()
         stack = stacks[0] if stacks else ()
-        expects = dict.fromkeys(
-            origin for origin in parse.expected_places(place.possible) if origin is not None
-        )
         frames = tuple(text.frame(frame, parse) for frame in stack)
+        ways = [_places(parse, place.possible)]
+        for byte in reversed(place.text[len(place.text) - min(back, len(parse)) :]):
+            parse.take_back(1)
+            ways.append(_places(parse, frozenset({byte})))
+        if len(ways) > 1:
+            text.forget()  # what was taken back, it still counts as read
         text.done()
-        return tuple(expects), frames
+        return ways, frames
+
+
+def _places(parse: AuthorParse, possible: frozenset[int]) -> tuple[Origin, ...]:
+    found = dict.fromkeys(parse.expected_places(possible))
+    return tuple(origin for origin in found if origin is not None)
 
 
 # The last way out
@@ -197,149 +212,3 @@ def _shortest_text(compiled: CompiledGrammar) -> bytes | None:
             else:
                 return None  # what ends it is a token that the grammar names
         return bytes(text)
-
-
-# Edits
-
-
-def _suggestion(
-    compiled: CompiledGrammar, place: Place, expects: tuple[Origin, ...], pointer: str | None
-) -> Suggestion | None:
-    grammar, vocabulary = compiled.grammar, compiled.vocabulary
-    for text, edits in _candidates(grammar, vocabulary, expects, pointer):
-        try:
-            changed = Suggestion(text, tuple(edits)).apply(grammar.source)
-            report = unspellable(remake(grammar.kind, changed, grammar.start), vocabulary)
-        except (KeyError, ValueError, WorkbenchError):
-            continue
-        if _is_gone(place, report):
-            return Suggestion(text, tuple(edits))
-    if grammar.kind == "json_schema" and min(place.possible, default=0) >= 0x80:
-        try:
-            report = unspellable(remake(grammar.kind, grammar.source, ascii_only=True), vocabulary)
-        except (ValueError, WorkbenchError):
-            return None
-        if _is_gone(place, report):
-            return Suggestion("write other characters as escapes: json_schema(…, ascii_only=True)")
-    return None
-
-
-def _is_gone(place: Place, report: SpellingReport) -> bool:
-    return all((found.text, found.kind) != (place.text, place.kind) for found in report.places)
-
-
-def _candidates(
-    grammar: Grammar, vocabulary: Vocabulary, expects: tuple[Origin, ...], pointer: str | None
-) -> Iterator[tuple[str, list[Edit]]]:
-    single = _single_characters(vocabulary)
-    source = grammar.source
-    for origin in expects if isinstance(source, str) else ():
-        if origin.start is None or origin.end is None:
-            continue
-        old = source[origin.start : origin.end]
-        if old.startswith("["):
-            # a byte of a character may be a token that leads nowhere: then without those characters
-            for kept in (single, {character for character in single if character.isascii()}):
-                new = _class_of(old, kept)
-                if new and new != old:
-                    yield (
-                        "keep to the characters that tokens spell",
-                        [Edit(old, new, start=origin.start, end=origin.end)],
-                    )
-        yield from without(source, origin)
-    if isinstance(source, dict) and pointer is not None:
-        yield from _fewer_values(source, pointer, single)
-
-
-def without(source: str, origin: Origin) -> Iterator[tuple[str, list[Edit]]]:
-    """Take an alternative out of a text, with the bar before or after it."""
-    if origin.start is None or origin.end is None:
-        return
-    words = "take the alternative out"
-    before, after = source[: origin.start].rstrip(), source[origin.end :]
-    if before.endswith("|"):
-        start = len(before) - 1
-        yield words, [Edit(source[start : origin.end], "", start=start, end=origin.end)]
-    following = len(source) - len(after.lstrip())
-    if source[following : following + 1] == "|":
-        end = following + 1
-        yield words, [Edit(source[origin.start : end], "", start=origin.start, end=end)]
-
-
-def _single_characters(vocabulary: Vocabulary) -> set[str]:
-    """Characters that are tokens, or whose bytes all are."""
-    singles = {vocabulary.token_bytes(i) for i in range(vocabulary.size)}
-    found = {chr(code) for code in range(128) if bytes([code]) in singles}
-    for text in singles:
-        if 1 < len(text) <= 4:
-            try:
-                character = text.decode()
-            except UnicodeDecodeError:
-                continue
-            if len(character) == 1:
-                found.add(character)
-    leads = [bytes([byte]) in singles for byte in range(256)]
-    if all(leads[0x80:0xC0]):
-        for code in range(0x80, 0x2000):
-            if all(leads[byte] for byte in chr(code).encode()):
-                found.add(chr(code))
-    return found
-
-
-def _class_of(old: str, single: set[str]) -> str:
-    """A class like another one, of characters that tokens spell; empty when there is no such change."""
-    from workbench.frontends.regex import regex
-    from workbench.grammar.ir import CharSet, walk
-
-    try:
-        members = [p for p in walk(regex(old).rules["root"]) if isinstance(p, CharSet)]
-    except WorkbenchError:
-        return ""
-    if len(members) != 1:
-        return ""
-    ranges = members[0].ranges
-    if sum(high - low + 1 for low, high in ranges) > _CLASS:
-        kept = sorted(c for c in single if any(low <= ord(c) <= high for low, high in ranges))
-    else:
-        every = (chr(code) for low, high in ranges for code in range(low, high + 1))
-        kept = [character for character in every if character in single]
-    return f"[{_ranges_text(kept)}]" if kept else ""
-
-
-def _ranges_text(characters: list[str]) -> str:
-    runs: list[list[int]] = []
-    for code in map(ord, characters):
-        if runs and runs[-1][1] == code - 1:
-            runs[-1][1] = code
-        else:
-            runs.append([code, code])
-    out = []
-    for low, high in runs:
-        ends = [_escaped(low)] if low == high else [_escaped(low), _escaped(high)]
-        out.append("-".join(ends) if high - low > 1 else "".join(ends))
-    return "".join(out)
-
-
-def _escaped(code: int) -> str:
-    if chr(code).isascii() and chr(code).isalnum():
-        return chr(code)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
-
-
-def _fewer_values(
-    schema: object, pointer: str, single: set[str]
-) -> Iterator[tuple[str, list[Edit]]]:
-    """Values of an enum that hold no character without a token."""
-    from workbench.diagnostics.author import at_pointer
-
-    part = at_pointer(schema, pointer)
-    values = part.get("enum") if isinstance(part, dict) else None
-    if not isinstance(values, list):
-        return
-    kept = [v for v in values if not isinstance(v, str) or set(v) <= single]
-    if kept and len(kept) < len(values):
-        out = [value for value in values if value not in kept]
-        yield (
-            f"leave out {', '.join(quoted(str(value).encode()) for value in out[:3])}",
-            [Edit(values, kept, f"{pointer}/enum")],
-        )
