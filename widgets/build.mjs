@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { layoutSource } from "./layout-plugin.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const target = join(here, "..", "workbench", "notebook", "static");
@@ -18,7 +19,7 @@ function sources() {
   const found = readdirSync(join(here, "src"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(here, join(entry.parentPath ?? entry.path, entry.name)));
-  return [...found, "build.mjs", "package.json", "package-lock.json", "tsconfig.json"]
+  return [...found, "build.mjs", "layout-plugin.mjs", "package.json", "package-lock.json", "tsconfig.json"]
     .map((path) => path.replaceAll("\\", "/"))
     .sort();
 }
@@ -40,6 +41,7 @@ const result = await build({
   charset: "ascii",
   write: false,
   logLevel: "warning",
+  plugins: [layoutSource],
   banner: { js: "// Built from widgets/ by `npm run build`. Contains @hpcc-js/wasm-graphviz (Apache-2.0) and Graphviz (EPL-2.0)." },
 });
 const css = ["stepper.css", "panels.css"].map((name) => readFileSync(join(here, "src", name), "utf8")).join("\n");

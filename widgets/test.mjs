@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { layoutSource } from "./layout-plugin.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = mkdtempSync(join(tmpdir(), "workbench-widgets-"));
@@ -18,6 +19,7 @@ try {
     platform: "node",
     format: "esm",
     logLevel: "warning",
+    plugins: [layoutSource],
   });
   const files = names.map((name) => join(out, name.replace(/\.ts$/, ".mjs")));
   process.exitCode = spawnSync(process.execPath, ["--test", ...files], { stdio: "inherit" }).status ?? 1;

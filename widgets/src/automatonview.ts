@@ -27,7 +27,7 @@ export class AutomatonView implements Panel {
     { name: "Go to the live states", keys: ["G"], run: () => this.goLive() },
     { name: "Freeze the stacks of this step", keys: ["Z"], run: () => this.cards.freeze() },
   ];
-  private canvas = new Canvas((id) => this.pick(id));
+  private canvas = new Canvas({ picked: (id) => this.pick(id) });
   private cards: StackCards;
   private crumbs = h("nav", { class: "wb-crumbs", "aria-label": "Stack, outermost rule first" });
   private caption = h("div", { class: "wb-note" });

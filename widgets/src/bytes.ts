@@ -1,5 +1,5 @@
 // Inside a token: its bytes as cells, and where the automaton stands between two of them.
-import { fill, h } from "./dom";
+import { h, patch } from "./dom";
 import { pieces, plural } from "./format";
 import type { Store } from "./store";
 
@@ -26,7 +26,7 @@ export class ByteStrip {
     const live = store.live;
     const stack = cells?.[store.byte]?.[2] ?? [];
     const where = live === null ? "asking for the states inside the token …" : live.length ? `▶ ${plural(live.length, "live state")}: ${live.slice(0, 8).join(", ")}` : "no live state";
-    fill(
+    patch(
       this.element,
       h("span", { class: "wb-byte-place" }, `byte ${at} of ${spelled.length}`),
       h("span", { class: "wb-cells" }, ...shown),

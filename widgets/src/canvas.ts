@@ -1,51 +1,40 @@
-// A picture of an automaton: DOT laid out in the page by Graphviz (WebAssembly), live states lit, zoom and drag.
-import { Graphviz } from "@hpcc-js/wasm-graphviz";
-import { beforePaint, fill, h, svg } from "./dom";
+// A picture of an automaton in a box: live states lit, zoom, drag, a click and a hover on a node.
+import { fill, h } from "./dom";
+import { layouts } from "./layouts";
+import { Picture } from "./picture";
 
-let layout: Promise<Graphviz> | undefined;
-const cache = new Map<string, string>();
+const KEPT = 24;
 
-/** After the next painted frame: a layout takes longer than a step may. */
-const painted = (): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = window.setTimeout(resolve, 250); // a hidden page paints nothing
-    requestAnimationFrame(() =>
-      window.setTimeout(() => {
-        window.clearTimeout(timer);
-        resolve();
-      }, 0),
-    );
-  });
-
-/** Lay out DOT text; the same text is laid out once a page. Null when it is no longer wanted. */
-async function draw(dot: string, wanted: () => boolean): Promise<string | null> {
-  const known = cache.get(dot);
-  if (known !== undefined) return known;
-  layout ??= Graphviz.load();
-  const graphviz = await layout;
-  await painted();
-  if (!wanted()) return null;
-  const drawn = cache.get(dot) ?? graphviz.dot(dot);
-  cache.set(dot, drawn);
-  if (cache.size > 60) cache.delete(cache.keys().next().value!);
-  return drawn;
+/** What a person does with a node of the picture. */
+export interface Handlers {
+  picked?(id: string): void;
+  /** The node under the pointer, or null when it leaves. */
+  peeked?(id: string | null): void;
 }
 
 export class Canvas {
   readonly element = h("div", { class: "wb-canvas", role: "img" });
+  picture: Picture | null = null;
+  private pictures = new Map<string, Picture>();
   private shown = "";
+  private wanted = "";
   private lit: string[] = [];
   private chosen: string | null = null;
+  private peek: string | null = null;
   private scale = 1;
   private offset = { x: 0, y: 0 };
-  private size = { width: 1, height: 1 };
+  private room = { width: 0, height: 0 };
   private fitted = true;
-  private resize = new ResizeObserver(() => this.settle());
+  private resize = new ResizeObserver(([entry]) => {
+    if (!entry) return;
+    this.room = { width: Math.floor(entry.contentRect.width), height: Math.floor(entry.contentRect.height) };
+    this.settle();
+  });
 
-  /** `picked` is called with the id of a node that was clicked. */
-  constructor(private picked?: (id: string) => void) {
+  constructor(private handlers: Handlers = {}) {
     this.resize.observe(this.element);
     this.dragging();
+    this.hovering();
   }
 
   stop(): void {
@@ -53,51 +42,53 @@ export class Canvas {
   }
 
   clear(text: string): void {
-    this.shown = "";
+    this.shown = this.wanted = "";
+    this.picture = null;
     fill(this.element, h("p", { class: "wb-empty" }, text));
   }
 
-  /** Show a picture with some nodes lit and one chosen. */
+  /** Show a picture with some nodes lit and one chosen; until it is laid out the old one shows what it has of them. */
   async show(dot: string, lit: string[], chosen: string | null = null): Promise<void> {
-    const moved = lit.join() !== this.lit.join() || chosen !== this.chosen;
+    const moved = lit.join() !== this.lit.join() || chosen !== this.chosen || dot !== this.shown;
     this.lit = lit;
     this.chosen = chosen;
+    this.wanted = dot;
     if (this.shown === dot) {
       if (moved) this.light();
       return;
     }
-    this.shown = dot;
+    const known = this.pictures.get(dot);
+    if (known) return this.put(dot, known);
+    if (moved) this.light();
     try {
-      const text = await draw(dot, () => this.shown === dot);
-      if (text === null || this.shown !== dot) return;
-      const picture = new DOMParser().parseFromString(text.slice(text.indexOf("<svg")), "image/svg+xml").documentElement;
-      this.size = { width: parseFloat(picture.getAttribute("width") ?? "1"), height: parseFloat(picture.getAttribute("height") ?? "1") };
-      for (const title of picture.querySelectorAll("title")) title.remove();
-      picture.removeAttribute("width");
-      picture.removeAttribute("height");
-      fill(this.element, document.importNode(picture, true));
-      this.light();
+      const text = await layouts.ask(dot, () => this.wanted === dot);
+      if (text === null || this.wanted !== dot) return;
+      const picture = new Picture(text);
+      this.pictures.set(dot, picture);
+      if (this.pictures.size > KEPT) this.pictures.delete(this.pictures.keys().next().value!);
+      this.put(dot, picture);
     } catch (error) {
-      this.clear(`The graph could not be laid out: ${String(error)}`);
+      this.clear(`The graph could not be laid out: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 
-  /** Mark the live states: a second ring and a triangle; the chosen one is outlined. */
+  /** Mark a node as the one that is looked at in passing. */
+  peekAt(id: string | null): void {
+    if (this.peek === id) return;
+    this.peek = id;
+    this.picture?.mark(this.lit, this.chosen, id);
+  }
+
+  private put(dot: string, picture: Picture): void {
+    this.shown = dot;
+    this.picture = picture;
+    this.light();
+    fill(this.element, picture.element);
+  }
+
   private light(): void {
-    for (const ring of this.element.querySelectorAll(".wb-ring")) ring.remove();
-    for (const node of this.element.querySelectorAll<SVGElement>("g.node")) {
-      const id = node.getAttribute("id") ?? "";
-      const on = this.lit.includes(id);
-      node.classList.toggle("wb-live", on);
-      node.classList.toggle("wb-chosen-node", id === this.chosen);
-      const text = node.querySelector("text");
-      if (text) text.textContent = (on ? "▶ " : "") + text.textContent!.replace("▶ ", "");
-      const ellipse = node.querySelector("ellipse");
-      if (!on || !ellipse) continue;
-      const [cx, cy, rx, ry] = ["cx", "cy", "rx", "ry"].map((name) => Number(ellipse.getAttribute(name)));
-      node.append(svg("ellipse", { class: "wb-ring", cx, cy, rx: rx! + 4, ry: ry! + 4, fill: "none" }));
-    }
-    beforePaint(() => this.settle());
+    this.picture?.mark(this.lit, this.chosen, this.peek);
+    this.settle();
   }
 
   private settle(): void {
@@ -106,13 +97,13 @@ export class Canvas {
   }
 
   fit(): void {
-    const { clientWidth: width, clientHeight: height } = this.element;
-    if (!width || !height) return;
-    const whole = Math.min(width / this.size.width, height / this.size.height, 1.4);
+    const { picture, room } = this;
+    if (!picture || !room.width || !room.height) return;
+    const whole = Math.min(room.width / picture.width, room.height / picture.height, 1.4);
     this.fitted = true;
     if (whole >= 0.65) {
       this.scale = whole;
-      this.offset = { x: (width - this.size.width * whole) / 2, y: (height - this.size.height * whole) / 2 };
+      this.offset = { x: (room.width - picture.width * whole) / 2, y: (room.height - picture.height * whole) / 2 };
       this.place();
     } else {
       // A picture that would be unreadable as a whole is shown at a readable size around the live states.
@@ -124,30 +115,25 @@ export class Canvas {
 
   /** Move to the chosen node, or to the live ones. */
   center(): void {
-    const marked = [...this.element.querySelectorAll<SVGGraphicsElement>(this.chosen ? "g.wb-chosen-node" : "g.wb-live")];
-    const root = this.element.querySelector<SVGSVGElement>("svg");
-    if (!root || !marked.length) return this.place();
-    const view = root.viewBox.baseVal;
-    const shift = root.querySelector<SVGGElement>("g.graph")?.transform.baseVal.consolidate()?.matrix;
-    const unit = (this.size.width / (view.width || this.size.width)) * this.scale;
-    const boxes = marked.map((node) => node.getBBox());
-    const span = (from: "x" | "y", size: "width" | "height"): [number, number] => [Math.min(...boxes.map((box) => box[from])), Math.max(...boxes.map((box) => box[from] + box[size]))];
-    const [left, right] = span("x", "width");
-    const [top, bottom] = span("y", "height");
-    const { clientWidth: width, clientHeight: height } = this.element;
-    // The middle of several nodes may show none of them: then the first one is what is looked at.
-    const all = (right - left) * unit <= width && (bottom - top) * unit <= height;
-    const x = all ? (left + right) / 2 : boxes[0]!.x + boxes[0]!.width / 2;
-    const y = all ? (top + bottom) / 2 : boxes[0]!.y + boxes[0]!.height / 2;
-    this.offset = {
-      x: keepInside(width, this.size.width * this.scale, (x + (shift?.e ?? 0)) * unit),
-      y: keepInside(height, this.size.height * this.scale, (y + (shift?.f ?? 0)) * unit),
-    };
+    const { picture, room, scale } = this;
+    if (!picture || !room.width) return;
+    const chosen = this.chosen === null ? [] : picture.boxes([this.chosen]);
+    const boxes = chosen.length ? chosen : picture.boxes(this.lit);
+    if (boxes.length) {
+      const [left, right] = [Math.min(...boxes.map((box) => box.left)), Math.max(...boxes.map((box) => box.right))];
+      const [top, bottom] = [Math.min(...boxes.map((box) => box.top)), Math.max(...boxes.map((box) => box.bottom))];
+      // The middle of several nodes may show none of them: then the first one is what is looked at.
+      const all = (right - left) * scale <= room.width && (bottom - top) * scale <= room.height;
+      const one = boxes[0]!;
+      const x = all ? (left + right) / 2 : (one.left + one.right) / 2;
+      const y = all ? (top + bottom) / 2 : (one.top + one.bottom) / 2;
+      this.offset = { x: keepInside(room.width, picture.width * scale, x * scale), y: keepInside(room.height, picture.height * scale, y * scale) };
+    }
     this.place();
   }
 
   zoom(factor: number): void {
-    const { clientWidth: width, clientHeight: height } = this.element;
+    const { width, height } = this.room;
     const next = Math.min(4, Math.max(0.1, this.scale * factor));
     const ratio = next / this.scale;
     this.offset = { x: width / 2 - (width / 2 - this.offset.x) * ratio, y: height / 2 - (height / 2 - this.offset.y) * ratio };
@@ -157,18 +143,13 @@ export class Canvas {
   }
 
   private place(): void {
-    const root = this.element.querySelector<SVGSVGElement>("svg");
-    if (!root) return;
-    root.style.width = `${this.size.width * this.scale}px`;
-    root.style.height = `${this.size.height * this.scale}px`;
-    root.style.transform = `translate(${this.offset.x}px,${this.offset.y}px)`;
+    this.picture?.place(this.scale, this.offset.x, this.offset.y);
   }
 
   private dragging(): void {
     let from: { x: number; y: number; moved: boolean; node: string | null } | null = null;
     this.element.addEventListener("pointerdown", (event) => {
-      const node = (event.target as Element).closest("g.node")?.getAttribute("id") ?? null;
-      from = { x: event.clientX - this.offset.x, y: event.clientY - this.offset.y, moved: false, node };
+      from = { x: event.clientX - this.offset.x, y: event.clientY - this.offset.y, moved: false, node: nodeAt(event) };
       this.element.setPointerCapture(event.pointerId);
     });
     this.element.addEventListener("pointermove", (event) => {
@@ -180,11 +161,27 @@ export class Canvas {
       this.place();
     });
     this.element.addEventListener("pointerup", () => {
-      if (from && !from.moved && from.node) this.picked?.(from.node);
+      if (from && !from.moved && from.node) this.handlers.picked?.(from.node);
       from = null;
     });
     this.element.addEventListener("pointercancel", () => (from = null));
   }
+
+  private hovering(): void {
+    let over: string | null = null;
+    const look = (id: string | null) => {
+      if (id === over) return;
+      over = id;
+      this.peekAt(id);
+      this.handlers.peeked?.(id);
+    };
+    this.element.addEventListener("pointerover", (event) => look(nodeAt(event)));
+    this.element.addEventListener("pointerleave", () => look(null));
+  }
+}
+
+function nodeAt(event: Event): string | null {
+  return (event.target as Element).closest("g.node")?.getAttribute("id") ?? null;
 }
 
 /** Centre a point without leaving empty room at an edge of the picture. */

@@ -2,7 +2,7 @@
 import { beforePaint, fill, h } from "./dom";
 import { bits, count, duration, label, percent, pieces, plural } from "./format";
 import type { Encoding, Store } from "./store";
-import type { Position, Token } from "./types";
+import type { Doc, Position, Token } from "./types";
 
 const PROMPT_SHOWN = 6;
 /** Tokens that are drawn of a long run: those around the cursor, moved on in strides. */
@@ -49,6 +49,7 @@ export class Chips {
   private showPrompt = false;
   private chips: HTMLElement[] = [];
   private path: Position[] | null = null;
+  private doc: Doc | null = null;
   private key = "";
   private shown = -1;
   private from = 0;
@@ -63,11 +64,12 @@ export class Chips {
     // Moving the cursor touches a few chips; only a new token or another encoding draws all of them.
     const stride = Math.floor(store.depth / STRIDE);
     this.from = store.path.length <= WINDOW ? 0 : Math.max(0, Math.min(stride * STRIDE - (WINDOW - STRIDE) / 2, store.path.length - WINDOW));
-    const key = JSON.stringify([store.options.background, store.options.underline, this.showPrompt, store.path.length, this.from]);
+    const key = JSON.stringify([store.options.background, store.options.underline, this.showPrompt, this.from]);
     if (this.path !== store.path || this.key !== key) {
+      if (this.key !== key || this.doc !== store.doc || !this.extend()) this.drawAll();
+      this.doc = store.doc;
       this.path = store.path;
       this.key = key;
-      this.drawAll();
       this.shown = -1;
     }
     this.mark(store.depth);
@@ -118,53 +120,77 @@ export class Chips {
     const slowest = Math.max(1e-9, ...path.map((p) => (p.times ? p.times.forward + p.times.exposed : 0)));
     const list = h("span", { class: "wb-output", role: "listbox", "aria-label": "Tokens of the output", "aria-orientation": "horizontal" });
     const to = Math.min(path.length - 1, this.from + WINDOW);
-    this.chips = path.slice(this.from + 1, to + 1).map((after, at) => {
-      const i = this.from + at;
-      const before = path[i]!;
-      const edge = after.edge!;
-      const token = store.token(edge.token);
-      const kind = KINDS[edge.kind]!;
-      const chip = h(
-        "span",
-        {
-          class: `wb-chip wb-${edge.kind}`,
-          role: "option",
-          "aria-selected": "false",
-          "aria-label": `step ${i + 1}: ${label(token)}, ${kind.word}`,
-          title: describe(before, after, label(token)),
-          "data-step": i,
-          onclick: () => this.go(before.id),
-        },
-        tokenText(token),
-        kind.glyph && h("span", { class: "wb-glyph", "aria-hidden": "true" }, kind.glyph),
-      );
-      this.encode(chip, "background", strength(store.options.background, before, after, slowest));
-      this.encode(chip, "underline", strength(store.options.underline, before, after, slowest));
-      return chip;
-    });
-    const last = path[path.length - 1]!;
+    this.chips = path.slice(this.from + 1, to + 1).map((_, at) => this.chip(this.from + at, slowest));
     const jump = (step: number, text: string) => h("button", { type: "button", class: "wb-fold", title: `Go to step ${step}`, onclick: () => this.go(path[step]!.id) }, text);
     if (this.from > 0) list.append(jump(this.from - 1, `◂ ${count(this.from)} earlier tokens`));
     if (to < path.length - 1) {
       list.append(...this.chips, jump(to, `${count(path.length - 1 - to)} later tokens ▸`));
       return list;
     }
-    this.chips.push(
-      h(
-        "span",
-        {
-          class: "wb-chip wb-caret",
-          role: "option",
-          "aria-selected": "false",
-          "aria-label": last.open ? "the next token" : `the end: ${last.end ?? "stopped"}`,
-          title: last.open ? "the next token" : `the run ended: ${last.end ?? "stopped"}`,
-          onclick: () => this.go(last.id),
-        },
-        last.open ? "█" : last.end === "dead_end" ? "⊘" : "■",
-      ),
-    );
+    this.chips.push(this.caret());
     list.append(...this.chips);
     return list;
+  }
+
+  /** The chip of the token that was taken at a step. */
+  private chip(step: number, slowest: number): HTMLElement {
+    const { store } = this;
+    const before = store.path[step]!;
+    const after = store.path[step + 1]!;
+    const edge = after.edge!;
+    const token = store.token(edge.token);
+    const kind = KINDS[edge.kind]!;
+    const chip = h(
+      "span",
+      {
+        class: `wb-chip wb-${edge.kind}`,
+        role: "option",
+        "aria-selected": "false",
+        "aria-label": `step ${step + 1}: ${label(token)}, ${kind.word}`,
+        title: describe(before, after, label(token)),
+        "data-step": step,
+        onclick: () => this.go(before.id),
+      },
+      tokenText(token),
+      kind.glyph && h("span", { class: "wb-glyph", "aria-hidden": "true" }, kind.glyph),
+    );
+    this.encode(chip, "background", strength(store.options.background, before, after, slowest));
+    this.encode(chip, "underline", strength(store.options.underline, before, after, slowest));
+    return chip;
+  }
+
+  /** The chip at the end of the output: what comes next, or why nothing does. */
+  private caret(): HTMLElement {
+    const last = this.store.path[this.store.path.length - 1]!;
+    return h(
+      "span",
+      {
+        class: "wb-chip wb-caret",
+        role: "option",
+        "aria-selected": "false",
+        "aria-label": last.open ? "the next token" : `the end: ${last.end ?? "stopped"}`,
+        title: last.open ? "the next token" : `the run ended: ${last.end ?? "stopped"}`,
+        onclick: () => this.go(last.id),
+      },
+      last.open ? "█" : last.end === "dead_end" ? "⊘" : "■",
+    );
+  }
+
+  /** Put in the chips of new tokens at the end, where nothing else has changed. */
+  private extend(): boolean {
+    const { store } = this;
+    const path = store.path;
+    const old = this.path;
+    const caret = this.chips.at(-1);
+    const timed = store.options.background === "time" || store.options.underline === "time";
+    if (!old || timed || !caret?.classList.contains("wb-caret") || path.length > WINDOW || path.length < old.length) return false;
+    if (old.some((position, i) => path[i]!.id !== position.id)) return false;
+    const added = path.slice(old.length).map((_, i) => this.chip(old.length - 1 + i, 1));
+    const end = this.caret();
+    caret.before(...added);
+    caret.replaceWith(end);
+    this.chips.splice(-1, 1, ...added, end);
+    return true;
   }
 
   private encode(chip: HTMLElement, where: "background" | "underline", value: number | null): void {

@@ -4,12 +4,15 @@ type Child = Node | string | number | null | undefined | false;
 type Props = Record<string, unknown>;
 
 const SVG = "http://www.w3.org/2000/svg";
+/** Elements that were made with a listener: their look cannot be given to another element. */
+const listening = new WeakSet<Node>();
 
 function apply(element: Element, props: Props): void {
   for (const [name, value] of Object.entries(props)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on") && typeof value === "function") {
       element.addEventListener(name.slice(2), value as EventListener);
+      listening.add(element);
     } else {
       element.setAttribute(name, value === true ? "" : String(value));
     }
@@ -36,21 +39,61 @@ export function svg(tag: string, props: Props = {}, ...children: Child[]): SVGEl
 
 /** Replace an element's content. */
 export function fill(element: Element, ...children: Child[]): void {
-  element.replaceChildren(
-    ...children
-      .filter((child): child is Node | string | number => child !== null && child !== undefined && child !== false)
-      .map((child) => (child instanceof Node ? child : String(child))),
-  );
+  element.replaceChildren(...nodes(children));
+}
+
+function nodes(children: Child[]): Node[] {
+  return children
+    .filter((child): child is Node | string | number => child !== null && child !== undefined && child !== false)
+    .map((child) => (child instanceof Node ? child : document.createTextNode(String(child))));
+}
+
+/** Elements whose state is more than their attributes. */
+const FIELDS = /^(INPUT|SELECT|TEXTAREA|OPTION|DETAILS)$/;
+
+/** Whether an element can take on the look of another one. */
+function isAlike(old: Node, made: Node): boolean {
+  if (old.nodeType !== made.nodeType || old.nodeName !== made.nodeName) return false;
+  return !listening.has(old) && !listening.has(made) && !FIELDS.test(old.nodeName);
+}
+
+function become(old: Node, made: Node): void {
+  if (!(old instanceof Element) || !(made instanceof Element)) {
+    if (old.nodeValue !== made.nodeValue) old.nodeValue = made.nodeValue;
+    return;
+  }
+  for (const { name } of [...old.attributes]) if (!made.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of made.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  becomeContent(old, [...made.childNodes]);
+}
+
+function becomeContent(element: Element, made: Node[]): void {
+  const old = [...element.childNodes];
+  // Nodes that are kept and only change places are put where they belong.
+  if (made.some((node, i) => node.parentNode === element && node !== old[i])) return element.replaceChildren(...made);
+  made.forEach((node, i) => {
+    const before = old[i];
+    if (before === node) return;
+    if (!before) element.append(node);
+    else if (isAlike(before, node)) become(before, node);
+    else element.replaceChild(node, before);
+  });
+  for (const node of old.slice(made.length)) node.remove();
+}
+
+/** Bring an element's content to the look of `children`, touching only what differs: what stays needs no new layout. */
+export function patch(element: Element, ...children: Child[]): void {
+  becomeContent(element, nodes(children));
 }
 
 const keys = new WeakMap<Element, string>();
 
-/** Replace an element's content unless it was made for the same key: a button that is drawn anew between press and release loses its click. */
+/** Patch an element's content unless it was made for the same key: a button that is drawn anew between press and release loses its click. */
 export function refill(element: Element, key: unknown, make: () => Child[]): void {
   const text = JSON.stringify(key);
   if (keys.get(element) === text) return;
   keys.set(element, text);
-  fill(element, ...make());
+  patch(element, ...make());
 }
 
 /** Once everything of this turn is written, just before it is painted: reading sizes earlier would lay out the page several times. */

@@ -28,7 +28,7 @@ export function foldedNodes(graph: Graph, rules: Record<string, string>, folded:
 }
 
 /** The part of a graph near some states: what comes next in two steps, what came just before, a few states in all. */
-export function near(graph: Graph, states: number[], most = 14): Graph {
+export function near(graph: Graph, states: number[], most: number): Graph {
   if (graph.shown.length <= most || !states.length) return graph;
   const known = new Set(graph.shown);
   const shown = new Set(states.filter((state) => known.has(state)).slice(0, most));

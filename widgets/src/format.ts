@@ -59,11 +59,19 @@ export function toBytes(latin1: string): Uint8Array {
   return Uint8Array.from(latin1, (c) => c.charCodeAt(0));
 }
 
+const split = new WeakMap<Token, Piece[]>();
+
 /** Split a token into pieces; blanks become marks, what is no UTF-8 or not printable becomes hexadecimal. */
 export function pieces(token: Token | undefined): Piece[] {
   if (!token) return [{ text: "?", kind: "special" }];
-  const [latin1, special] = token;
+  let found = split.get(token);
+  if (!found) split.set(token, (found = cut(token)));
+  return found;
+}
+
+function cut([latin1, special]: Token): Piece[] {
   if (special !== null) return [{ text: special, kind: "special" }];
+  if (/^[!-~]+$/.test(latin1)) return [{ text: latin1, kind: "text" }];
   const bytes = toBytes(latin1);
   const found: Piece[] = [];
   const add = (kind: Piece["kind"], text: string, joiner = "") => {

@@ -2,7 +2,7 @@
 import { ACTIONS, actionFor, keyName, perform, showKey, type Context } from "./actions";
 import { ByteStrip } from "./bytes";
 import { Chips, headline } from "./chips";
-import { fill, h } from "./dom";
+import { fill, h, patch } from "./dom";
 import { joinText, label, percent } from "./format";
 import { movesInside, Tabs, type Panel } from "./panel";
 import { makePanels } from "./panels";
@@ -145,7 +145,7 @@ export function mount(root: HTMLElement, store: Store, host: Host, choices: Choi
 
   function update(): void {
     toolbar.update();
-    fill(head, ...headline(store).map((part) => h("span", {}, part)));
+    patch(head, ...headline(store).map((part) => h("span", {}, part)));
     const problem = store.doc.problem;
     banner.hidden = !problem;
     if (problem) fill(banner, h("strong", {}, `⊘ ${problem.kind}: `), problem.message);

@@ -1,13 +1,17 @@
 // The small picture of the automaton beside the candidates, with the transitions from the live states.
 import { Canvas, smallButton } from "./canvas";
-import { fill, h } from "./dom";
+import { h, refill } from "./dom";
+import { layouts } from "./layouts";
 import { dotOf, near } from "./dot";
 import { plural } from "./format";
 import type { Store } from "./store";
 import type { Graph, Position } from "./types";
 
+/** States that the picture shows. */
+const NEAR = 14;
+
 export class GraphPanel {
-  private canvas = new Canvas((id) => this.pick(id));
+  private canvas = new Canvas({ picked: (id) => this.pick(id) });
   private caption = h("div", { class: "wb-note" });
   private transitions = h("tbody");
   private summary = h("summary", {}, "transitions");
@@ -61,10 +65,26 @@ export class GraphPanel {
     this.canvas.element.setAttribute("aria-label", describe(graph, live));
     const from = transitionsFrom(graph, live, here);
     this.summary.textContent = `transitions (${from.length})`;
-    fill(this.transitions, ...from.map(([source, on, target]) => h("tr", {}, h("td", {}, source), h("td", {}, h("code", {}, on)), h("td", {}, target))));
-    const part = near(graph, store.state === null ? live : [...live, store.state]);
+    refill(this.transitions, from, () => from.map(([source, on, target]) => h("tr", {}, h("td", {}, source), h("td", {}, h("code", {}, on)), h("td", {}, target))));
+    const part = near(graph, store.state === null ? live : [...live, store.state], NEAR);
     this.caption.textContent = captionOf(part, live);
-    void this.canvas.show(dotOf(part, store.doc.rules, new Set(), returnsOf(part, here)), live.map((state) => `s${state}`), store.state === null ? null : `s${store.state}`);
+    void this.canvas.show(this.dot(part, here), live.map((state) => `s${state}`), store.state === null ? null : `s${store.state}`);
+    this.expect();
+  }
+
+  private dot(part: Graph, here: Position): string {
+    return dotOf(part, this.store.doc.rules, new Set(), returnsOf(part, here));
+  }
+
+  /** Lay out what a step forward or back will show. */
+  private expect(): void {
+    const { store } = this;
+    const neighbours = [store.next, store.doc.positions[store.here.parent]];
+    const dots = neighbours.flatMap((position) => {
+      const graph = position && store.doc.graphs[position.graph];
+      return graph && graph.shown.length > NEAR ? [this.dot(near(graph, position.live, NEAR), position)] : [];
+    });
+    if (dots.length) layouts.expect(dots);
   }
 
   private pick(id: string): void {

@@ -25,9 +25,12 @@ type Message =
   | ({ type: "found"; request: number } & Found);
 
 const PATIENCE_MS = 5000;
+/** The kernel hears of a moved cursor once the moving has stopped: each message makes the host redraw its toolbar. */
+const MOVED_MS = 200;
 
 /** Close the static view that stands beside a live one, now and whenever it is drawn again. */
-function closeStatic(id: string): () => void {
+function closeStatic(id: string, live: HTMLElement): () => void {
+  const area = live.closest(".jp-OutputArea") ?? document.body;
   const close = () => {
     for (const element of document.getElementsByClassName(`wb-static-${id}`)) {
       if (element instanceof HTMLDetailsElement && !element.dataset["wbSeen"]) {
@@ -36,9 +39,15 @@ function closeStatic(id: string): () => void {
       }
     }
   };
-  close();
-  const observer = new MutationObserver(close);
-  observer.observe(document.body, { childList: true, subtree: true });
+  const observer = new MutationObserver(() => watch());
+  // What changes inside the live view is none of its business.
+  const watch = () => {
+    close();
+    observer.disconnect();
+    observer.observe(area, { childList: true });
+    for (const part of area.children) if (!part.contains(live)) observer.observe(part, { childList: true, subtree: true });
+  };
+  watch();
   return () => observer.disconnect();
 }
 
@@ -46,19 +55,46 @@ class KernelHost implements Host {
   private requests = new Map<number, (found: Found) => void>();
   private questions = new Map<number, (answer: Answer<never>) => void>();
   private serial = 0;
+  /** Where the cursor is, as far as the kernel and the page have told each other. */
+  private told: number;
+  private move: number | null = null;
+  private timer = 0;
 
   constructor(
     private model: Model,
     private store: Store,
-  ) {}
+  ) {
+    this.told = store.cursor;
+  }
 
   command(command: Command): void {
+    this.tellMove();
     this.model.send(command);
   }
 
   moved(cursor: number): void {
-    this.model.set("cursor", cursor);
+    this.move = cursor;
+    window.clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => this.tellMove(), MOVED_MS);
+  }
+
+  /** Tell the kernel now where the cursor is. */
+  tellMove(): void {
+    window.clearTimeout(this.timer);
+    if (this.move === null) return;
+    this.told = this.move;
+    this.model.set("cursor", this.move);
     this.model.save_changes();
+    this.move = null;
+  }
+
+  /** The cursor that holds after a message: the kernel's where the kernel moved it, else the page's. */
+  heard(cursor: number, anew = false): number {
+    if (cursor === this.told && !anew) return this.store.cursor;
+    window.clearTimeout(this.timer);
+    this.move = null;
+    this.told = cursor;
+    return cursor;
   }
 
   search(position: Position, query: string, allowedOnly: boolean): Promise<Found> {
@@ -102,7 +138,7 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
     screens: model.get("screens") === "workbench" ? "workbench" : "stepper",
     tab: model.get("tab") as string,
   });
-  const stopClosing = closeStatic(model.get("view_id") as string);
+  const stopClosing = closeStatic(model.get("view_id") as string, el);
   const patience = window.setTimeout(() => {
     if (store.connected !== null) return;
     store.connected = false;
@@ -114,7 +150,9 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
     else if (message.type === "reset") void reset();
     else {
       store.connected = true;
-      if (message.type === "change") store.merge(message);
+      if (message.type === "change") {
+        store.merge({ ...message, cursor: host.heard(message.cursor) });
+      }
       if (message.type === "done") store.busy = false;
       store.notify();
     }
@@ -122,7 +160,7 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
   // Another run took the place of this one: a grammar was edited and put to use.
   const reset = async () => {
     store.replace(await read());
-    store.begin(model.get("cursor") as number);
+    store.begin(host.heard(model.get("cursor") as number, true));
     store.busy = false;
     store.notify();
   };
@@ -136,7 +174,7 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
   };
   const onCursor = () => {
     if (store.cursor === model.get("cursor")) return; // it was this page that moved
-    store.move(model.get("cursor") as number);
+    store.move(host.heard(model.get("cursor") as number));
     store.notify();
   };
   const onTab = () => mounted.show(model.get("tab") as string);
@@ -149,6 +187,7 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
   model.send({ type: "hello" });
   return () => {
     window.clearTimeout(patience);
+    host.tellMove();
     model.off("msg:custom", onMessage);
     model.off("change:payload", onPayload);
     model.off("change:cursor", onCursor);

@@ -1,5 +1,5 @@
 // The live stacks, top first: where the parser is, and where each call will return to.
-import { fill, h } from "./dom";
+import { h, patch } from "./dom";
 import { plural } from "./format";
 import type { Store } from "./store";
 import type { Frame } from "./types";
@@ -19,7 +19,7 @@ export class StackPanel {
     const depth = stacks[0]?.length ?? 0;
     this.title.textContent = stacks.length > 1 ? `${plural(stacks.length, "live stack")}` : `stack, depth ${depth}`;
     const parent = this.store.doc.positions[this.store.here.parent];
-    fill(
+    patch(
       this.body,
       ...stacks.slice(0, SHOWN).map((frames, i) => card(frames, parent ? sharedBelow(frames, parent.stacks[i] ?? []) : frames.length)),
       stacks.length > SHOWN && h("p", { class: "wb-note" }, `and ${plural(stacks.length - SHOWN, "more stack")}`),

@@ -36,7 +36,8 @@ export class Store {
   connected: boolean | null = null;
   options: Options = { background: "kind", underline: "none", allowedOnly: false, query: "" };
   private children = new Map<number, number[]>();
-  private paths: { leaf: number; path: Position[] } | null = null;
+  private paths: { leaf: number; path: Position[]; places: Map<number, number> } | null = null;
+  private known: Branch[] | null = null;
   private listeners = new Set<() => void>();
 
   constructor(
@@ -63,18 +64,21 @@ export class Store {
 
   /** Positions from the root to the leaf of the branch that is shown. */
   get path(): Position[] {
-    if (this.paths?.leaf === this.leaf) return this.paths.path;
-    const found: Position[] = [];
-    for (let id = this.leaf; id >= 0; id = this.doc.positions[id]!.parent) found.push(this.doc.positions[id]!);
-    this.paths = { leaf: this.leaf, path: found.reverse() };
-    return found;
+    return this.way.path;
   }
 
   /** How many tokens were taken before the cursor. */
   get depth(): number {
-    let depth = 0;
-    for (let at = this.here; at.parent >= 0; at = this.doc.positions[at.parent]!) depth++;
-    return depth;
+    return this.way.places.get(this.cursor)!;
+  }
+
+  private get way(): { path: Position[]; places: Map<number, number> } {
+    if (this.paths?.leaf === this.leaf) return this.paths;
+    const path: Position[] = [];
+    for (let id = this.leaf; id >= 0; id = this.doc.positions[id]!.parent) path.push(this.doc.positions[id]!);
+    path.reverse();
+    this.paths = { leaf: this.leaf, path, places: new Map(path.map((position, depth) => [position.id, depth])) };
+    return this.paths;
   }
 
   /** The position after the cursor on the branch that is shown, if there is one. */
@@ -143,9 +147,10 @@ export class Store {
   }
 
   branches(): Branch[] {
-    return this.doc.positions
+    this.known ??= this.doc.positions
       .filter((position) => this.childrenOf(position.id).length === 0)
       .map((position, i) => ({ leaf: position.id, name: i === 0 ? "main" : `branch ${i}, from step ${this.forkDepth(position.id)}` }));
+    return this.known;
   }
 
   merge(change: Change): void {
@@ -181,7 +186,7 @@ export class Store {
 
   private index(): void {
     this.children.clear();
-    this.paths = null;
+    this.paths = this.known = null;
     for (const { id, parent } of this.doc.positions) {
       if (parent < 0) continue;
       const list = this.children.get(parent);
@@ -191,6 +196,7 @@ export class Store {
   }
 
   private onPath(id: number, leaf: number): boolean {
+    if (this.paths?.leaf === leaf) return this.paths.places.has(id);
     for (let at = leaf; at >= 0; at = this.doc.positions[at]!.parent) if (at === id) return true;
     return false;
   }

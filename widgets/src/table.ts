@@ -1,24 +1,17 @@
 // Candidates before and after the mask: searchable, each allowed token one click from being taken.
 import { take, why, type Context } from "./actions";
-import { scrollInto, tokenText } from "./chips";
-import { beforePaint, h, refill } from "./dom";
-import { label, percent, pieces, plural } from "./format";
+import { scrollInto } from "./chips";
+import { beforePaint, h, patch } from "./dom";
+import { pieces, plural } from "./format";
+import { RowView, type RowLook } from "./rowview";
 import { ordered } from "./store";
 import type { Found, Position, Row, Why } from "./types";
 import { whyCells } from "./whyview";
 
 const SHOWN = 200;
-const FIRST = 28;
-
-function bar(p: number | null, role: string): HTMLElement {
-  const width = p === null ? 0 : p >= 0.0001 ? Math.max(p * 100, 0.8) : 0;
-  return h(
-    "span",
-    { class: `wb-p wb-p-${role}` },
-    h("span", { class: "wb-bar", "aria-hidden": "true" }, h("span", { style: `width:${width.toFixed(2)}%` })),
-    h("span", { class: "wb-number" }, percent(p)),
-  );
-}
+/** Height of a row in pixels, and rows drawn beyond those in view. */
+const ROW = 26;
+const SPARE = 3;
 
 export class Table {
   readonly search = h("input", {
@@ -48,7 +41,10 @@ export class Table {
     this.note,
   );
   private rows: Row[] = [];
-  private drawn = FIRST;
+  private views: RowView[] = [];
+  private room = 12;
+  private drawn = 0;
+  private scrolled = false;
   private place = -1;
   private answer: { key: string; found: Found } | null = null;
   private asked = "";
@@ -67,7 +63,14 @@ export class Table {
       context.store.options.allowedOnly = this.allowedOnly.checked;
       this.update();
     });
+    new ResizeObserver(([entry]) => {
+      const room = Math.ceil((entry?.contentRect.height ?? 0) / ROW);
+      if (!room || room === this.room) return;
+      this.room = room;
+      this.update();
+    }).observe(this.list);
     this.list.addEventListener("scroll", () => {
+      this.scrolled = true;
       if (this.drawn >= this.rows.length || this.list.scrollTop < 40) return;
       this.drawn = this.rows.length;
       this.update();
@@ -91,7 +94,7 @@ export class Table {
       else {
         this.ask(key, here, query, allowedOnly);
         this.rows = [];
-        refill(this.list, null, () => []);
+        patch(this.list);
         this.note.textContent = "Searching …";
         return;
       }
@@ -102,22 +105,24 @@ export class Table {
     this.rows = found.rows.slice(0, SHOWN);
     if (this.place !== here.id) {
       this.place = here.id;
-      this.drawn = FIRST;
+      this.drawn = 0;
+      if (this.scrolled) this.list.scrollTop = 0;
+      this.scrolled = false;
     }
     // The rows in view and a few more; the others are drawn when the list is scrolled or walked through.
     const wanted = [store.selected, store.opened, store.next?.edge?.token ?? here.next];
     const last = this.rows.reduce((at, row, i) => (wanted.includes(row[0]) ? i : at), 0);
-    this.drawn = Math.max(this.drawn, last + 4);
-    const key = [here.id, this.rows, here.whys, store.selected, store.opened, store.next?.id, here.next, store.connected, store.doc.positions.length, this.drawn];
-    refill(this.list, key, () => this.rows.slice(0, this.drawn).flatMap((row) => this.row(row, here)));
-    const active = this.list.querySelector<HTMLElement>(".wb-selected");
+    this.drawn = Math.max(this.drawn, last + 4, this.room + SPARE);
+    this.draw(here);
+    const active = store.selected === null ? null : this.list.querySelector<HTMLElement>(".wb-selected");
     if (active) this.list.setAttribute("aria-activedescendant", active.id);
     else this.list.removeAttribute("aria-activedescendant");
-    const reason = this.list.querySelector<HTMLElement>(".wb-reason");
-    beforePaint(() => {
-      if (active) scrollInto(this.list, active);
-      if (reason && store.opened === store.selected) scrollInto(this.list, reason);
-    });
+    const reason = store.opened === null ? null : this.list.querySelector<HTMLElement>(".wb-reason");
+    if (active)
+      beforePaint(() => {
+        scrollInto(this.list, active);
+        if (reason && store.opened === store.selected) scrollInto(this.list, reason);
+      });
     this.note.textContent = this.summary(found, here, query);
   }
 
@@ -153,38 +158,27 @@ export class Table {
     });
   }
 
-  private row(row: Row, here: Position): HTMLElement[] {
+  /** The rows, kept ones with other texts, and the reason that was opened below its row. */
+  private draw(here: Position): void {
+    const shown: HTMLElement[] = [];
+    this.rows.slice(0, this.drawn).forEach((row, i) => {
+      const view = (this.views[i] ??= new RowView(`${this.prefix}-row-${i}`));
+      view.show(this.look(row, here));
+      shown.push(view.element);
+      if (this.context.store.opened === row[0]) shown.push(h("div", { class: "wb-reason" }, ...this.reason(row[0], row[3] === 1, here.whys[row[0]])));
+    });
+    patch(this.list, ...shown);
+  }
+
+  private look(row: Row, here: Position): RowLook {
     const { store } = this.context;
     const [id, before, after, allowed] = row;
     const token = store.token(id);
     const taken = store.next?.edge?.token === id;
     const reason = here.whys[id];
-    const verdict = allowed ? "● allowed" : `✕ ${reason ? shortReason(reason, store.doc.tokens[id]?.[0] ?? "") : "rejected"}`;
+    const verdict = allowed ? "● allowed" : `✕ ${reason ? shortReason(reason, token?.[0] ?? "") : "rejected"}`;
     const chosen = taken ? "▶ taken" : store.childBy(id) ? "⑂ other branch" : !store.next && here.next === id ? "▷ next" : "";
-    const element = h(
-      "div",
-      {
-        id: `${this.prefix}-row-${id}`,
-        class: `wb-row ${allowed ? "wb-allowed" : "wb-rejected"}${taken ? " wb-taken" : ""}${store.selected === id ? " wb-selected" : ""}`,
-        role: "option",
-        "aria-selected": String(store.selected === id),
-        "aria-label": `${label(token)}, id ${id}, ${percent(before)} before, ${percent(after)} after the mask, ${verdict} ${chosen}`,
-        title: allowed ? `Click to take it (id ${id})` : `Click to see why it is rejected (id ${id})`,
-        "data-token": id,
-      },
-      h("span", { class: "wb-cell-token" }, tokenText(token), h("span", { class: "wb-id" }, id)),
-      bar(before, "before"),
-      allowed ? bar(after, "after") : h("span", { class: "wb-p wb-none" }, "–"),
-      h(
-        "span",
-        { class: "wb-verdict" },
-        h("span", { class: allowed ? "wb-good" : "wb-bad" }, verdict),
-        chosen && h("span", { class: "wb-here" }, ` ${chosen}`),
-        !allowed && h("span", { class: "wb-why" }, "why?"),
-      ),
-    );
-    if (store.opened !== id) return [element];
-    return [element, h("div", { class: "wb-reason" }, ...this.reason(id, allowed === 1, reason))];
+    return { id, token, before, after, allowed: allowed === 1, verdict, chosen, taken, selected: store.selected === id };
   }
 
   private reason(id: number, allowed: boolean, reason: Why | undefined): (HTMLElement | string)[] {

@@ -1,5 +1,5 @@
 // Mask time against forward time, on one clock. What the forward pass does not hide is outlined.
-import { fill, h, svg } from "./dom";
+import { fill, h, patch, svg } from "./dom";
 import { duration, percent } from "./format";
 import type { Store } from "./store";
 import type { Position, Times } from "./types";
@@ -19,6 +19,7 @@ let serial = 0;
 
 export class TimesPanel {
   private body = h("div", { class: "wb-times" });
+  private now = h("div");
   readonly element = h(
     "section",
     { class: "wb-box wb-clock", "aria-label": "Mask time against forward time" },
@@ -50,8 +51,10 @@ export class TimesPanel {
       this.drawn = { path: this.store.path, from, length: timed.length, picture, note: summary(timed) };
     }
     const { picture, note } = this.drawn!;
-    for (const column of picture.querySelectorAll<SVGElement>(".wb-column")) column.classList.toggle("wb-column-here", column.dataset["id"] === String(here.id));
-    fill(this.body, here.times ? this.one(here.times) : here.open && h("p", { class: "wb-note" }, "this position was not timed"), picture, note);
+    picture.querySelector(".wb-column-here")?.classList.remove("wb-column-here");
+    picture.querySelector(`[data-id="${here.id}"]`)?.classList.add("wb-column-here");
+    patch(this.now, here.times ? this.one(here.times) : here.open && h("p", { class: "wb-note" }, "this position was not timed"));
+    if (picture.parentNode !== this.body) fill(this.body, this.now, picture, note);
   }
 
   /** The step at the cursor: one bar each, same scale. */

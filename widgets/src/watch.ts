@@ -1,6 +1,6 @@
 // One token followed over the steps: its probability before and after the mask, and its rank.
 import type { Context } from "./actions";
-import { fill, h, svg } from "./dom";
+import { fill, h, patch, svg } from "./dom";
 import { count, label, percent } from "./format";
 import { rankOf } from "./targets";
 import type { Position } from "./types";
@@ -44,7 +44,7 @@ export class WatchPanel {
     this.use.title = name;
     if (store.watched === null) {
       const missing = this.field.value.trim() !== "";
-      fill(this.body, h("p", { class: "wb-note" }, missing ? "No token with exactly this text is among those seen so far; write id: and its number." : "Follow one token's rank and probability over all steps."));
+      patch(this.body, h("p", { class: "wb-note" }, missing ? "No token with exactly this text is among those seen so far; write id: and its number." : "Follow one token's rank and probability over all steps."));
       return;
     }
     const token = store.watched;

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["report_html", "static_file", "write_report"]
 
 _POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; "
+    "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; worker-src blob:; "
     "style-src 'unsafe-inline'; img-src data:"
 )
 _PAGE_STYLE = """

@@ -1,0 +1,27 @@
+// The worker for layouts is built by itself and goes into the module as a text, "layout-source".
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const entry = join(dirname(fileURLToPath(import.meta.url)), "src", "layout-worker.ts");
+
+export const layoutSource = {
+  name: "layout-source",
+  setup(plugins) {
+    plugins.onResolve({ filter: /^layout-source$/ }, () => ({ path: "layout-source", namespace: "built" }));
+    plugins.onLoad({ filter: /.*/, namespace: "built" }, async () => {
+      const built = await build({
+        entryPoints: [entry],
+        bundle: true,
+        format: "esm",
+        target: "es2022",
+        minify: true,
+        legalComments: "none",
+        charset: "ascii",
+        write: false,
+        logLevel: "warning",
+      });
+      return { contents: built.outputFiles[0].text, loader: "text" };
+    });
+  },
+};
