@@ -15,8 +15,8 @@ from tests.browser.test_workbench import tab
 from tests.notebook import samples
 from tests.notebook.tiny import tiny_model
 from workbench.notebook.editor import check
+from workbench.notebook.recorded import from_trace
 from workbench.notebook.static_html import static_html
-from workbench.notebook.views import from_trace
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

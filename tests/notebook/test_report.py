@@ -15,8 +15,8 @@ import pytest
 from tests.notebook import samples
 from workbench.engine import compile
 from workbench.frontends.regex import regex
+from workbench.notebook.recorded import from_trace
 from workbench.notebook.report import report_html, static_file, write_report
-from workbench.notebook.views import from_trace
 from workbench.vocabulary.vocabulary import Vocabulary
 
 

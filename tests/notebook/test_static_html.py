@@ -10,8 +10,9 @@ import pytest
 
 from tests.notebook import samples
 from workbench.notebook import static_html as module
+from workbench.notebook.recorded import from_trace
 from workbench.notebook.static_html import milliseconds, percent, static_html, static_text
-from workbench.notebook.views import Document, Why, from_trace
+from workbench.notebook.views import Document, Why
 
 # What JupyterLab 4's sanitiser keeps, of what these views use.
 TAGS = {

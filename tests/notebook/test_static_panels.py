@@ -15,10 +15,11 @@ from workbench.diagnostics.profile import profile
 from workbench.frontends.regex import regex
 from workbench.notebook.desk import Desk
 from workbench.notebook.editor import check as judge
+from workbench.notebook.recorded import from_trace
 from workbench.notebook.session import Session
 from workbench.notebook.static_html import SIZE_LIMIT, static_html
 from workbench.notebook.static_parts import milliseconds, warm_up
-from workbench.notebook.views import Document, Why, WhyCell, from_trace
+from workbench.notebook.views import Document, Why, WhyCell
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ import pytest
 
 from tests.notebook import samples
 from workbench.decoding.trace import Trace
-from workbench.notebook.views import Document, from_trace
+from workbench.notebook.recorded import from_trace
+from workbench.notebook.views import Document
 
 
 @pytest.fixture

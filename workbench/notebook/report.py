@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.notebook.reasons import add_reasons
+from workbench.notebook.recorded import from_trace
 from workbench.notebook.static_html import static_html
-from workbench.notebook.views import Document, TokenTable, from_trace
+from workbench.notebook.views import Document, TokenTable
 
 if TYPE_CHECKING:
     from workbench.automaton.model import Automaton

@@ -14,20 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import DeadEnd, WorkbenchError
 from workbench.notebook.reasons import full_reason, reasons
-from workbench.notebook.targets import REACHED, Target
-from workbench.notebook.views import (
-    Document,
-    Edge,
+from workbench.notebook.recorded import (
     Pictures,
-    Position,
-    Row,
-    Why,
     add_position,
     closed_position,
     edge_of,
     position_before,
     start_document,
 )
+from workbench.notebook.targets import REACHED, Target
+from workbench.notebook.views import Document, Edge, Position, Row, Why
 from workbench.notebook.wire import (
     picture_wire,
     problem_wire,

@@ -1,28 +1,22 @@
 """What the screens show, as plain values: positions of a run, candidates, stacks, pictures, times.
 
-A :class:`Document` is made from a trace (:func:`from_trace`) or grown by a session. It is lowered three
+A :class:`Document` is made from a trace (``recorded.py``) or grown by a session. It is lowered three
 ways: to the JSON that the front end reads (:meth:`Document.wire`), to HTML without scripts
 (``static_html.py``) and to text. Nothing here computes masks or probabilities, and nothing needs IPython.
 
 Positions form a tree: position 0 is the start, every other one is reached from its parent by a token.
 
-Next file to read: ``workbench/notebook/session.py``.
+Next file to read: ``workbench/notebook/recorded.py``.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import zlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
-from workbench.automaton.dot import Picture, is_final, picture
-from workbench.decoding.trace import Trace, TraceStep, byte_order
-from workbench.notebook.places import place, places
 from workbench.notebook.wire import (
     finite,
     picture_wire,
@@ -33,28 +27,21 @@ from workbench.notebook.wire import (
 )
 
 if TYPE_CHECKING:
-    from workbench.automaton.model import Automaton
+    from workbench.automaton.dot import Picture
 
 __all__ = [
     "Document",
     "Edge",
     "Frame",
-    "Pictures",
     "Position",
     "Row",
+    "Times",
     "TokenTable",
     "Why",
     "WhyCell",
-    "closed_position",
-    "from_trace",
-    "position_before",
 ]
 
 WIRE_VERSION = 1
-#: Rows of the candidate table that are kept per position, of each of the two top lists.
-TOP = 50
-#: Characters of a grammar text that a document keeps.
-GRAMMAR_SHOWN = 20_000
 
 
 class TokenTable(Protocol):
@@ -301,222 +288,3 @@ def token_entry(token_id: int, vocabulary: TokenTable) -> tuple[bytes, str | Non
         return b"", vocabulary.special_name(token_id)
     data = vocabulary.token_bytes(token_id)
     return data, None if data else vocabulary.label(token_id)
-
-
-class Pictures:
-    """Draws an automaton for positions, each different picture once."""
-
-    def __init__(self, automaton: Automaton | None) -> None:
-        self.automaton = automaton
-        self._whole: tuple[str, Picture] | None = None
-
-    def at(
-        self, live: Sequence[int], stacks: Sequence[Sequence[Frame]]
-    ) -> tuple[str, Picture] | None:
-        """The picture for a position and its key, or None when there is no automaton."""
-        if self.automaton is None:
-            return None
-        if self._whole is None:
-            around = [frame.state for frames in stacks for frame in frames[1:4]]
-            returns = [
-                (frames[0].state, frames[1].state)
-                for frames in stacks
-                if len(frames) > 1 and is_final(self.automaton, frames[0].state)
-            ]
-            drawn = picture(self.automaton, live, around, returns)
-            key = f"{zlib.crc32(drawn.source.encode('utf-8')):08x}"
-            if drawn.hidden:
-                return key, drawn
-            self._whole = key, drawn
-        return self._whole
-
-
-def _rows(step: TraceStep) -> tuple[Row, ...]:
-    """Join the two top lists.
-
-    The mask keeps the order of the tokens that it leaves, so an allowed token of the first list is in
-    the second one too; and the two probabilities differ by the mass that was kept.
-    """
-    after = dict(step.top_after[:TOP])
-    kept = math.exp(min(step.logsumexp_after - step.logsumexp_before, 0.0))
-    rows = [Row(i, p, after.get(i), i in after) for i, p in step.top_before[:TOP]]
-    known = {row.token_id for row in rows}
-    rows += [Row(i, p * kept, p, True) for i, p in after.items() if i not in known]
-    return tuple(rows)
-
-
-def stacks_of(trace: Trace, tops: Iterable[int]) -> tuple[tuple[Frame, ...], ...]:
-    """Read stacks of a trace, each top first."""
-    return tuple(
-        tuple(Frame(node.state, tuple(node.rules), node.count) for node in trace.stack(top))
-        for top in tops
-    )
-
-
-def position_before(
-    trace: Trace, step: TraceStep, number: int, parent: int, edge: Edge | None
-) -> Position:
-    """The position that a recorded step started from."""
-    return Position(
-        id=number,
-        parent=parent,
-        edge=edge,
-        allowed=step.allowed_count,
-        mass_removed=step.mass_removed,
-        entropy_before=step.entropy_before,
-        entropy_after=step.entropy_after,
-        rows=_rows(step),
-        accepting=step.is_accepting,
-        live=tuple(step.live_states),
-        stacks=stacks_of(trace, step.stacks),
-        mask=step.mask,
-        times=Times(
-            step.mask_ms,
-            step.mask_hidden_ms,
-            step.mask_exposed_ms,
-            step.forward_ms,
-            step.sample_ms,
-        ),
-    )
-
-
-def edge_of(step: TraceStep) -> Edge:
-    """How a recorded step went on."""
-    return Edge(
-        step.token_id, step.kind, step.probability_before, step.probability_after, step.rank_before
-    )
-
-
-def closed_position(trace: Trace, number: int, parent: int, edge: Edge | None) -> Position:
-    """The position after the last step of a trace."""
-    final = trace.final
-    tops = [top for top in final.get("stacks", ()) if isinstance(top, int)]
-    return Position(
-        id=number,
-        parent=parent,
-        edge=edge,
-        open=False,
-        accepting=bool(final.get("is_accepting", False)),
-        live=tuple(int(state) for state in final.get("live_states", ())),
-        stacks=stacks_of(trace, [top for top in tops if top < len(trace.stack_nodes)]),
-        end=trace.finish_reason,
-    )
-
-
-def _meta(trace: Trace) -> dict[str, str]:
-    versions = ", ".join(f"{name} {version}" for name, version in sorted(trace.versions.items()))
-    settings = ", ".join(f"{name} {value}" for name, value in trace.settings.items())
-    found = {
-        "model": trace.model_name,
-        "grammar": trace.grammar_kind.replace("_", " "),
-        "settings": settings,
-        "device": trace.device,
-        "date": trace.created,
-        "versions": versions,
-        "grammar text": trace.grammar_text[:GRAMMAR_SHOWN],
-    }
-    return {name: value for name, value in found.items() if value}
-
-
-def start_document(trace: Trace, vocabulary: TokenTable, title: str | None) -> Document:
-    """A document of a run without positions."""
-    document = Document(
-        title=title or f"{trace.grammar_kind.replace('_', ' ') or 'constrained'} run",
-        meta=_meta(trace),
-        vocabulary_size=trace.vocabulary_size or vocabulary.size,
-        prompt=tuple(i for i in trace.prompt_ids if 0 <= i < vocabulary.width),
-        prompt_text=trace.prompt_text,
-    )
-    document.add_tokens(document.prompt, vocabulary)
-    return document
-
-
-def add_position(
-    document: Document, position: Position, pictures: Pictures, vocabulary: TokenTable
-) -> Position:
-    """Put a position into a document (at its id), with its picture and tokens.
-
-    An end token leaves no live state: its position shows where the text ended.
-    """
-    if not position.open and not position.live and position.edge and position.edge.kind == "eos":
-        before = document.positions[position.parent]
-        position = replace(position, live=before.live, stacks=before.stacks)
-    if pictures.automaton is not None:
-        position = replace(position, stacks=_placed(position.stacks, pictures.automaton))
-    drawn = pictures.at(position.live, position.stacks)
-    if drawn is not None:
-        add_picture(document, *drawn, pictures.automaton)
-        position = replace(position, graph=drawn[0])
-    ids = [row.token_id for row in position.rows]
-    document.add_tokens([*ids, *([position.edge.token_id] if position.edge else [])], vocabulary)
-    if position.id == len(document.positions):
-        document.positions.append(position)
-    else:
-        document.positions[position.id] = position
-    return position
-
-
-def _placed(
-    stacks: tuple[tuple[Frame, ...], ...], automaton: Automaton
-) -> tuple[tuple[Frame, ...], ...]:
-    """Stacks with their frames called by the place of a schema, where it is one."""
-    return tuple(
-        tuple(replace(f, rules=places(automaton, f.state) or f.rules) for f in frames)
-        for frames in stacks
-    )
-
-
-def add_picture(document: Document, key: str, drawn: Picture, automaton: Automaton | None) -> None:
-    """Put a picture into a document, with the rules of the states that it shows."""
-    if key in document.pictures or automaton is None:
-        return
-    document.pictures[key] = drawn
-    shown = [*drawn.states, *(t.target for t in drawn.transitions)]
-    for state in shown:
-        if state not in document.rules and (name := place(automaton, state)):
-            document.rules[state] = name
-
-
-def from_trace(
-    trace: Trace,
-    vocabulary: TokenTable,
-    automaton: Automaton | None = None,
-    title: str | None = None,
-    *,
-    complete: bool = False,
-) -> Document:
-    """Make the document of a recorded run: one position per step, and the end.
-
-    ``complete`` adds the whole vocabulary and all masks, so that a page can search every token
-    without a kernel. Raises ``WorkbenchError`` for masks that cannot be read.
-    """
-    document = start_document(trace, vocabulary, title)
-    pictures = Pictures(automaton)
-    edge: Edge | None = None
-    for number, step in enumerate(trace.steps):
-        position = position_before(trace, step, number, number - 1, edge)
-        add_position(document, position, pictures, vocabulary)
-        edge = edge_of(step)
-    number = len(trace.steps)
-    add_position(document, closed_position(trace, number, number - 1, edge), pictures, vocabulary)
-    if trace.error:
-        document.problem = (trace.finish_reason or "error").replace("_", " "), trace.error
-    if complete:
-        add_masks(document, trace, vocabulary)
-    return document
-
-
-def add_masks(document: Document, trace: Trace, vocabulary: TokenTable) -> None:
-    """Put the whole vocabulary and all masks of a trace into a document.
-
-    A mask becomes runs ``[start, length, ...]`` over the ids in the order of (bytes, id), where tokens
-    with a common beginning are neighbours.
-    """
-    document.add_tokens(range(vocabulary.size), vocabulary)
-    order = byte_order(vocabulary)
-    for key in dict.fromkeys(step.mask for step in trace.steps if step.mask in trace.masks):
-        bits = trace.allowed(key, vocabulary)[order]
-        edges = np.flatnonzero(np.diff(np.concatenate(([False], bits, [False])).astype(np.int8)))
-        starts, ends = edges[::2], edges[1::2]
-        document.masks[key] = np.stack([starts, ends - starts], axis=1).ravel().tolist()
-    document.complete = True
