@@ -122,7 +122,7 @@ def test_check_refuses_with_one_message(
 def test_check_survives_deep_nesting(tmp_path: Path, name: str, content: str) -> None:
     done = check(tmp_path / name, content)
     if done.returncode == 0:
-        assert "shortest text: 1 bytes" in report(done)
+        assert "shortest text: 1 byte\n" in report(done)
     else:
         assert len(message(done)) < 1000
 

@@ -21,6 +21,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 #: From the top: a module imports from its own layer and those before it.
 LAYERS = (
+    "wording",
     "errors",
     "grammar",
     "automaton",

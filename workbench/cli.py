@@ -20,6 +20,7 @@ from workbench.diagnostics.commands import add_diagnostics
 from workbench.diagnostics.files import add_grammar_file, kind_of, read_grammar, read_vocabulary
 from workbench.errors import WorkbenchError
 from workbench.export.commands import add_export
+from workbench.wording import number_of
 
 __all__ = ["DEMO_PROMPT", "DEMO_SCHEMA", "main"]
 
@@ -135,11 +136,15 @@ def _check(arguments: argparse.Namespace) -> int:
     compiled = compile_grammar(grammar, read_vocabulary(arguments.tokenizer))
     matcher = compiled.matcher()
     least = matcher.finish_distance()
-    print(f"{path}: a {grammar.kind} grammar of {len(grammar.rules):,} rules")
-    print(f"automaton: {compiled.automaton.n_states:,} states", end="")
-    print(f", {len(compiled.automaton.edge_target):,} byte edges", end="")
-    print(f", {len(compiled.automaton.call_entry):,} calls")
-    print(f"shortest text: {least} bytes" if least is not None else "shortest text: not known")
+    print(f"{path}: a {grammar.kind} grammar of {number_of(len(grammar.rules), 'rule')}")
+    print(f"automaton: {number_of(compiled.automaton.n_states, 'state')}", end="")
+    print(f", {number_of(len(compiled.automaton.edge_target), 'byte edge')}", end="")
+    print(f", {number_of(len(compiled.automaton.call_entry), 'call')}")
+    print(
+        f"shortest text: {number_of(least, 'byte')}"
+        if least is not None
+        else "shortest text: not known"
+    )
     for outcome in grammar.outcomes:
         if outcome.status in ("restricted", "unsupported"):
             print(f"{outcome.status}: {outcome.pointer} {outcome.keyword}: {outcome.detail}")
@@ -233,7 +238,7 @@ def _times(trace: Any) -> str:
     steps = [step for step in trace.steps if step.forward_ms]
     if not steps:
         return "no timed steps"
-    lines = [f"{f'{len(trace.steps)} tokens':<32}{'median':>11}{'total':>11}"]
+    lines = [f"{number_of(len(trace.steps), 'token'):<32}{'median':>11}{'total':>11}"]
     for title, name in (
         ("forward pass", "forward_ms"),
         ("mask", "mask_ms"),

@@ -9,6 +9,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from workbench.wording import number_of
+
 __all__ = [
     "ArtifactError",
     "BudgetTooSmall",
@@ -164,7 +166,7 @@ class BudgetTooSmall(WorkbenchError):
         self.given = given
         self.minimum = minimum
         super().__init__(
-            f"{given} tokens cannot complete this grammar; it needs at least {minimum}"
+            f"{number_of(given, 'token')} cannot complete this grammar; it needs at least {minimum}"
         )
 
 

@@ -218,7 +218,7 @@ def test_a_dead_end_is_raised_with_the_trace(tiny: LoadedModel, vocabulary: Voca
     hidden = frozenset(t for t in range(vocabulary.size) if b"0" in vocabulary.token_bytes(t))
     decoder = Decoder(tiny, PROMPT, FakeCompiled(vocabulary, (b"ab0",), hide=hidden))
     decoder.step(13)
-    with pytest.raises(DeadEnd, match=r"after 1 tokens.*'ab'.*goes on with '0'") as caught:
+    with pytest.raises(DeadEnd, match=r"after 1 token,.*'ab'.*goes on with '0'") as caught:
         decoder.step()
     trace = caught.value.trace
     assert trace.text == "ab"

@@ -164,7 +164,7 @@ class TestSchemas:
     def test_a_schema_without_dead_ends(self) -> None:
         report = dead_ends({"type": "object", "properties": {"a": {"type": "integer"}}}, BYTES)
         assert not report.findings and report.complete
-        assert "1 members of objects" in str(report) and "none found" in str(report)
+        assert "1 member of objects" in str(report) and "none found" in str(report)
 
 
 class TestRules:
@@ -316,7 +316,7 @@ class TestBudgets:
         tokens = vocabulary(b"a", b"b", b"ab", b"aaaaaaaaaa")
         assert not dead_ends(grammar, tokens, max_tokens=5).findings
         finding = only(dead_ends(grammar, tokens, max_tokens=4))
-        assert finding.warning and "5 tokens spell it" in finding.message
+        assert finding.warning and "spelled with 5 tokens" in finding.message
 
 
 class TestValues:

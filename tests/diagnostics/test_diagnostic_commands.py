@@ -90,7 +90,7 @@ class TestDeadEnds:
         code, out, _ = run("dead-ends", file("s.json", schema), "--examples", examples)
         assert code == 1
         assert "#/properties/code/maxLength: 2 → 3" in out
-        assert "effect: 1 examples accepted more, 0 less" in out
+        assert "effect: 1 more example accepted, 0 fewer" in out
 
     def test_warnings_are_no_failure(self, file: Any, run: Any) -> None:
         grammar = file("g.gbnf", 'root ::= "x" | "a" loop\nloop ::= "b" loop')

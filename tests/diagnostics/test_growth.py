@@ -114,7 +114,7 @@ def test_texts_stop_at_their_limit(tokenizer: Path) -> None:
         growing=GROWING[:1],
         all_schema_engines=[],
     )
-    assert [row.problem for row in report.lengths] == ["over 0 s after 1 tokens"] * 2
+    assert [row.problem for row in report.lengths] == ["over 0 s after 1 token"] * 2
 
 
 def test_special_names_in_a_text_are_spelled_out(tokenizer: Path) -> None:

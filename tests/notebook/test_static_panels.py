@@ -41,7 +41,7 @@ def test_the_grammar_with_its_mistakes_and_verdicts(document: Document) -> None:
         assert fact in text, fact
     document.panels["grammar"] = judge('root ::= "q"', "gbnf", examples, table)
     text = check(static_html(document))
-    assert "Grammar and examples: ✕ 1 errors, 0 of 2 examples as wanted" in text
+    assert "Grammar and examples: ✕ 1 error, 0 of 2 examples as wanted" in text
     assert "UnsatisfiableGrammar at the text: rule 'root' can never be completed" in text
     document.panels["grammar"] = judge("root ::= vlue\nvalue ::= [a]", "gbnf", examples, table)
     text = check(static_html(document))
@@ -67,7 +67,7 @@ def test_findings_with_their_facts_and_edits(document: Document) -> None:
     document.panels["dead"] = {"note": "all of it", "ms": 12.3, "findings": [finding, warning]}
     text = check(static_html(document))
     for fact in (
-        "Dead ends: 1 found, 1 warnings",
+        "Dead ends: 1 found, 1 warning",
         "checked in 12 ms: all of it",
         "⊘ empty mask no token <begins> the byte z",
         'shortest path {"a":"<',

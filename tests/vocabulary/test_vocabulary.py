@@ -102,11 +102,11 @@ def test_ids_outside_are_errors(i: int) -> None:
 
 def test_wrong_arguments_are_errors() -> None:
     for arguments, message in (
-        (([b"a"], [1]), "token id 1 is outside this vocabulary of 1 tokens"),
+        (([b"a"], [1]), "token id 1 is outside this vocabulary of 1 token"),
         (([b"a"], ["x"]), "'x' is not a token id"),
         (([b"a", "b"], [0]), "token 1 is 'b': not bytes"),
         (([b"a"], [], [-1]), "token id -1 is outside"),
-        (([b"a"], [], [], 0), "a width of 0 is too small for 1 tokens"),
+        (([b"a"], [], [], 0), "a width of 0 is too small for 1 token"),
         (([b"a"], [], [], 1 << 40), "too large"),
     ):
         with pytest.raises(VocabularyError, match=message):

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.automaton.model import JUMP, NOT_BUILT, Automaton
+from workbench.wording import number_of
 
 __all__ = ["Picture", "Transition", "byte_label", "is_final", "picture", "transitions"]
 
@@ -95,7 +96,7 @@ def byte_label(values: Iterable[int], limit: int = 28) -> str:
     whole = " ".join(names)
     if len(whole) <= limit:
         return whole
-    end = f"… ({len(found)} bytes)"
+    end = f"… ({number_of(len(found), 'byte')})"
     kept = ""
     for name in names:
         if len(kept) + len(name) + 1 + len(end) > limit:

@@ -42,6 +42,7 @@ from workbench.device import MaskApplier
 from workbench.errors import DeadEnd, WorkbenchError
 from workbench.models import LoadedModel
 from workbench.vocabulary import Vocabulary
+from workbench.wording import number_of
 
 __all__ = ["Candidate", "Decoder"]
 
@@ -112,7 +113,9 @@ class Decoder:
         ids, text = encode_prompt(model.tokenizer, prompt, chat)
         limit = model.context_size
         if limit is not None and len(ids) >= limit:
-            raise WorkbenchError(f"the prompt has {len(ids):,} tokens, the model sees {limit:,}")
+            raise WorkbenchError(
+                f"the prompt has {number_of(len(ids), 'token')}, the model sees {limit:,}"
+            )
         if max(ids) >= self.vocabulary.size:
             raise WorkbenchError(f"the prompt holds {max(ids)}, which is no token of this model")
         make, self.compiled = make_matcher(grammar, self.vocabulary)
@@ -123,7 +126,7 @@ class Decoder:
         self.trace = self._new_trace(ids, text, grammar if self.compiled is None else self.compiled)
 
     def __repr__(self) -> str:
-        return f"<Decoder after {len(self.trace.steps)} tokens: {self.trace.text[-40:]!r}>"
+        return f"<Decoder after {number_of(len(self.trace.steps), 'token')}: {self.trace.text[-40:]!r}>"
 
     # Where the run is.
 
@@ -373,7 +376,7 @@ class Decoder:
     def _dead_end(self) -> None:
         count = len(self.trace.steps)
         message = (
-            f"no token may come next after {count} tokens, and the text is not complete: "
+            f"no token may come next after {number_of(count, 'token')}, and the text is not complete: "
             f"{self.trace.text[-60:]!r}"
         )
         wanted = getattr(self.matcher, "allowed_bytes", None)

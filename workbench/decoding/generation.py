@@ -12,6 +12,7 @@ from workbench.decoding.prompt import Prompt
 from workbench.decoding.samplers import Sampling
 from workbench.decoding.trace import FinishReason, Trace, TraceStep
 from workbench.models import LoadedModel
+from workbench.wording import number_of
 
 __all__ = ["Generation", "generate"]
 
@@ -27,7 +28,7 @@ class Generation:
 
     def __repr__(self) -> str:
         shown = self.text if len(self.text) <= 60 else self.text[:57] + "..."
-        return f"<Generation {len(self.token_ids)} tokens, {self.finish_reason}: {shown!r}>"
+        return f"<Generation {number_of(len(self.token_ids), 'token')}, {self.finish_reason}: {shown!r}>"
 
 
 def generate(

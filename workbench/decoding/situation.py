@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.wording import number_of
+
 if TYPE_CHECKING:
     from workbench.vocabulary import Vocabulary
 
@@ -178,7 +180,7 @@ class Unconstrained:
     def rollback(self, n: int) -> None:
         """Take back n tokens."""
         if not 0 <= n <= len(self._tokens):
-            raise ValueError(f"cannot take back {n} of {len(self._tokens)} tokens")
+            raise ValueError(f"cannot take back {n} of {number_of(len(self._tokens), 'token')}")
         del self._tokens[len(self._tokens) - n :]
 
     def fork(self) -> Unconstrained:

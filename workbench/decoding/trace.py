@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.errors import WorkbenchError
+from workbench.wording import number_of
 
 __all__ = [
     "TRACE_VERSION",
@@ -180,7 +181,7 @@ class Trace:
     )
 
     def __repr__(self) -> str:
-        return f"<Trace of {len(self.steps)} steps, {self.finish_reason}: {self.text[:40]!r}>"
+        return f"<Trace of {number_of(len(self.steps), 'step')}, {self.finish_reason}: {self.text[:40]!r}>"
 
     @property
     def token_ids(self) -> list[int]:
@@ -250,7 +251,9 @@ class Trace:
         except (binascii.Error, zlib.error) as error:
             raise WorkbenchError(f"mask {key} of this trace is damaged: {error}") from None
         if len(data) < size:
-            raise WorkbenchError(f"mask {key} of this trace is damaged: {len(data)} bytes")
+            raise WorkbenchError(
+                f"mask {key} of this trace is damaged: {number_of(len(data), 'byte')}"
+            )
         packed = np.frombuffer(data, np.uint8)
         bits = np.unpackbits(packed, bitorder="little")[:width].astype(np.bool_)
         if self.mask_order == "id":

@@ -21,6 +21,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from workbench.wording import number_of
+
 __all__ = ["Backend", "MaskApplier", "Prepared", "apply_mask"]
 
 Backend = Literal["torch", "triton"]
@@ -110,7 +112,9 @@ class MaskApplier:
         source = prepared.refused if prepared.words is None else prepared.words
         assert source is not None
         if source.shape[0] not in (1, view.shape[0]):
-            raise ValueError(f"{source.shape[0]} mask rows for {view.shape[0]} rows of logits")
+            raise ValueError(
+                f"{number_of(source.shape[0], 'mask row')} for {number_of(view.shape[0], 'row')} of logits"
+            )
         if prepared.slot is not None:
             if prepared.slot.serial != prepared.serial:
                 raise ValueError(f"this mask is gone: {SLOTS} more were prepared since")

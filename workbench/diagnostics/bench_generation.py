@@ -39,6 +39,7 @@ from workbench.engine.matcher import Matcher
 from workbench.errors import WorkbenchError
 from workbench.frontends.json_schema.keyword_tables import SINCE, SPEAKS_OF, VALIDATION
 from workbench.vocabulary import Vocabulary
+from workbench.wording import number_of
 
 __all__ = [
     "GenerationReport",
@@ -92,10 +93,11 @@ class GenerationReport:
     def head(self) -> list[str]:
         """What the figures stand on, in lines."""
         return [
-            f"generation: {self.data}, {self.schemas} schemas drawn by keyword with seed {self.seed}; "
+            f"generation: {self.data}, {number_of(self.schemas, 'schema')} drawn by keyword with seed {self.seed}; "
             f"{self.tokenizer}; {self.created}",
-            f"{self.walks} walks a schema, even over the mask, to their end by the shortest way after "
-            f"{self.steps} tokens, and the shortest text; keys in order: {', '.join(self.property_orders)}",
+            f"{number_of(self.walks, 'walk')} a schema, even over the mask, to their end by the shortest way after "
+            f"{number_of(self.steps, 'token')}, and the shortest text; "
+            f"keys in order: {', '.join(self.property_orders)}",
         ]
 
     def tables(self) -> list[Table]:
@@ -309,7 +311,9 @@ def shortest_completion(matcher: Matcher) -> None:
                 if ways[-1][0] < left:
                     break
         if not ways or detours > 100:
-            raise AssertionError(f"no byte leads nearer to an end that is {left} bytes away")
+            raise AssertionError(
+                f"no byte leads nearer to an end that is {number_of(left, 'byte')} away"
+            )
         after, token = min(ways)
         matcher.accept(token)
         detours += after >= left

@@ -43,6 +43,7 @@ from workbench.diagnostics.bench_machine import (
 from workbench.diagnostics.bench_schemas import SchemaEngine, schema_engines
 from workbench.diagnostics.bench_tables import Table, figure, render_markdown, render_text
 from workbench.diagnostics.bench_workers import Job, Task, run_tasks
+from workbench.wording import number_of
 
 __all__ = ["FULL", "QUICK", "GrowthReport", "LengthRow", "SchemaRow", "Sizes", "bench_growth"]
 
@@ -227,7 +228,7 @@ def _lengths(
             if tokens <= walk.steps:
                 rows.append(_length_row(one.case.name, engine.name, tokens, walk))
             else:
-                why = problem or f"over {limit_s:g} s after {walk.steps:,} tokens"
+                why = problem or f"over {limit_s:g} s after {number_of(walk.steps, 'token')}"
                 rows.append(LengthRow(one.case.name, engine.name, tokens, problem=why))
     return rows
 

@@ -49,6 +49,7 @@ from workbench.diagnostics.bench_tally import (
 from workbench.diagnostics.bench_workers import Job, Task, run_tasks
 from workbench.errors import WorkbenchError
 from workbench.vocabulary import Vocabulary
+from workbench.wording import number_of
 
 __all__ = ["MaskBenchReport", "bench_maskbench", "read_archive"]
 
@@ -88,14 +89,15 @@ class MaskBenchReport:
 
     def head(self) -> list[str]:
         """What the figures stand on, in lines."""
-        share = f"{self.schemas:,} of {self.schemas_in_data:,} schemas"
+        share = f"{self.schemas:,} of {number_of(self.schemas_in_data, 'schema')}"
         if self.schemas < self.schemas_in_data:
             share += f" (drawn with seed {self.seed})"
         lines = [
             f"MaskBench: {self.data}, {share}; {self.tokenizer}; {self.created}",
             machine_line(self.machine, self.versions),
-            f"{self.jobs} processes; at most {self.limit_s:g} s of CPU and {self.memory_gb:g} GB a "
-            "schema and engine; engines in rotating order in one process; each schema compiled once",
+            f"{number_of(self.jobs, 'process', 'processes')}; at most {self.limit_s:g} s of CPU and "
+            f"{self.memory_gb:g} GB a schema and engine; engines in rotating order in one process; "
+            "each schema compiled once",
             "mask: a mask by the CPU time of its call; ttfm: schema to first mask, by the CPU time of the "
             "calling thread",
         ]

@@ -35,6 +35,7 @@ from workbench.diagnostics.bench_engines import (
 from workbench.diagnostics.bench_machine import clock_overhead, machine, machine_line
 from workbench.diagnostics.bench_tables import Table, figure, ratio, render_markdown, render_text
 from workbench.vocabulary import Vocabulary
+from workbench.wording import number_of
 
 __all__ = ["Report", "Row", "Times", "bench_masks"]
 
@@ -105,9 +106,9 @@ class Report:
     def head(self) -> list[str]:
         """What the figures stand on, in lines."""
         return [
-            f"{self.tokenizer} ({self.vocabulary_size:,} tokens), one thread; µs a mask; "
-            f"cold = first pass, least of {self.compilations} compilations; "
-            f"warm = least of {self.repeat} passes, step by step; "
+            f"{self.tokenizer} ({number_of(self.vocabulary_size, 'token')}), one thread; µs a mask; "
+            f"cold = first pass, least of {number_of(self.compilations, 'compilation')}; "
+            f"warm = least of {number_of(self.repeat, 'pass', 'passes')}, step by step; "
             "unseen = first pass over a second text when the first is known",
             machine_line(self.machine, self.versions),
             "once a process, ms: "
@@ -375,7 +376,7 @@ def _tables(rows: Sequence[Row]) -> list[Table]:
 def _case_table(rows: Sequence[Row]) -> Table:
     head = rows[0]
     table = Table(
-        f"{head.case} ({head.steps:,} steps, unseen {head.unseen_steps:,}): CPU time",
+        f"{head.case} ({number_of(head.steps, 'step')}, unseen {head.unseen_steps:,}): CPU time",
         ["", "compile ms"]
         + [f"{kind} {what}" for kind in ("cold", "warm", "unseen") for what in _SHOWN]
         + ["stored", "accept", "masks"],

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from workbench.diagnostics.bench_judge import times_of
 from workbench.diagnostics.bench_schemas import OURS
 from workbench.diagnostics.bench_tables import Table, figure, ratio
+from workbench.wording import number_of
 
 __all__ = [
     "Records",
@@ -280,7 +281,10 @@ def verdict_tables(all_verdicts: Mapping[str, Verdicts], top: int = 8) -> list[T
                 left = reasons[top:]
                 if left:
                     rows.append(
-                        [f"{len(left):,} other reasons", f"{sum(count for _, count in left):,}"]
+                        [
+                            number_of(len(left), "other reason"),
+                            f"{sum(count for _, count in left):,}",
+                        ]
                     )
                 tables.append(Table(f"{engine} {title}", ["reason", "schemas"], rows))
     return tables

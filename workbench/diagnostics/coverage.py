@@ -34,6 +34,7 @@ from workbench.grammar.ir import (
 )
 from workbench.grammar.lazy import LazyRules
 from workbench.vocabulary import Vocabulary
+from workbench.wording import number_of
 
 __all__ = ["Coverage", "Covered", "coverage"]
 
@@ -93,7 +94,7 @@ class Coverage:
         return len(self.used) / len(self.parts) if self.parts else 1.0
 
     def __str__(self) -> str:
-        lines = [f"coverage of {self.accepted} accepted examples: {self.share:.0%}"]
+        lines = [f"coverage of {number_of(self.accepted, 'accepted example')}: {self.share:.0%}"]
         kinds: tuple[tuple[str, str], ...] = (
             ("rule", "rules"),
             ("place", "places"),

@@ -23,7 +23,7 @@ Span = tuple[int, int]
 _COUNT = r"\{(?P<least>[0-9]+)(?:[ \t]*,[ \t]*[0-9]*)?[ \t]*\}"
 _LEXEMES = {
     "regex": re.compile(
-        r"\((?:\?:|\?P?<[^>]*>)?(?P<open>)|(?P<close>\))|(?P<bar>\|)"
+        r"\((?:\?(?:<?[=!]|:|P?<[^>]*>))?(?P<open>)|(?P<close>\))|(?P<bar>\|)"
         rf"|(?P<times>(?:[*+?]|{_COUNT})\??)|\[(?:\\.|[^\]\\])*\]"
         r"|\\(?:[ux]\{[^}]*\}|[pP]\{[^}]*\}|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|c[A-Za-z]|.)|.",
         re.DOTALL,
@@ -36,6 +36,8 @@ _LEXEMES = {
         re.DOTALL,
     ),
 }
+
+_OPAQUE = {"until(", "(?=", "(?!", "(?<=", "(?<!"}
 
 
 @dataclass(slots=True)
@@ -103,8 +105,8 @@ def _read(source: str, kind: str) -> list[_Rule]:
         elif what == "open":
             parts = open_[-1][-1].parts
             open_.append([_Sequence(-1, end, end)])
-            # with less in a complement there is more in the whole
-            opaque = match[0] == "until(" or (parts and source[parts[-1].start : start] == "~")
+            # less of what has to be missing would be more of the whole
+            opaque = match[0] in _OPAQUE or (parts and source[parts[-1].start : start] == "~")
             _add(open_[-2][-1], _Part(start, end, inner=None if opaque else open_[-1]))
         elif what == "close":
             if len(open_) > 1:

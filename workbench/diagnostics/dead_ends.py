@@ -28,6 +28,7 @@ from workbench.engine import CompiledGrammar, compile as compile_grammar
 from workbench.engine.tokens import resolve_tokens
 from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar, WorkbenchError
 from workbench.grammar.ir import Grammar, Token
+from workbench.wording import number_of
 
 if TYPE_CHECKING:
     from workbench.vocabulary import Vocabulary
@@ -160,7 +161,7 @@ class _Work:
             return
         found, looked, stopped = broken_members(grammar.source)
         self.findings += found
-        self.checked.append(f"{looked} members of objects, for values they can have")
+        self.checked.append(f"{number_of(looked, 'member')} of objects, for values they can have")
         if stopped:
             self.stopped.append(stopped)
 
@@ -201,7 +202,9 @@ class _Work:
             for i, place in enumerate(report.places[:_TOLD])
         ]
         if len(report.places) > _TOLD:
-            self.stopped.append(f"{len(report.places) - _TOLD:,} more places without a token")
+            self.stopped.append(
+                f"{number_of(len(report.places) - _TOLD, 'more place')} without a token"
+            )
         self.checked.append(f"what the tokens can spell: {str(report).splitlines()[-1]}")
         if report.stopped:
             self.stopped.append(f"what the tokens can spell: {report.stopped}")
@@ -221,7 +224,9 @@ class _Work:
             except GrammarTooComplex:
                 return
         low = -(-least // longest)
-        self.checked.append(f"the least text, of {least} bytes, against {max_tokens} tokens")
+        self.checked.append(
+            f"the least text, of {number_of(least, 'byte')}, against {number_of(max_tokens, 'token')}"
+        )
         if low > max_tokens:
             high = least_tokens(compiled)
             self.findings.append(self._over(compiled, low, high, max_tokens, least))
@@ -234,8 +239,9 @@ class _Work:
                 Finding(
                     kind="over budget",
                     message=(
-                        f"a text with {part.what} has at least {part.cost:,} bytes, and {max_tokens} "
-                        f"tokens of at most {longest} bytes spell {most:,}: once begun it is never complete"
+                        f"a text with {part.what} has at least {number_of(part.cost, 'byte')}, and "
+                        f"{number_of(max_tokens, 'token')} of at most {number_of(longest, 'byte')} spell "
+                        f"{most:,}: once begun it is never complete"
                     ),
                     warning=True,
                     path=part.path,
@@ -243,7 +249,9 @@ class _Work:
                     pointer=part.place.pointer if part.place else None,
                     start=part.place.start if part.place else None,
                     end=part.place.end if part.place else None,
-                    suggestion=Suggestion(f"allow at least {-(-part.cost // longest):,} tokens"),
+                    suggestion=Suggestion(
+                        f"allow at least {number_of(-(-part.cost // longest), 'token')}"
+                    ),
                 )
             )
 
@@ -258,17 +266,17 @@ class _Work:
         warning: bool = False,
     ) -> Finding:
         sure = "needs" if not warning else "may need more than the budget: it needs"
-        told = f", and {high} tokens spell it" if high is not None else ""
+        told = f", spelled with {number_of(high, 'token')}" if high is not None else ""
         return Finding(
             kind="over budget",
             message=(
-                f"the end {sure} at least {low} tokens (the least text has {least:,} bytes{told}), "
-                f"the budget has {max_tokens}"
+                f"the end {sure} at least {number_of(low, 'token')} "
+                f"(the least text has {number_of(least, 'byte')}{told}), the budget has {max_tokens}"
             ),
             warning=warning,
             path=b"",
             rule=compiled.grammar.start,
-            suggestion=Suggestion(f"allow at least {high or low:,} tokens"),
+            suggestion=Suggestion(f"allow at least {number_of(high or low, 'token')}"),
         )
 
 

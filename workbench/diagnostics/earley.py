@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 from workbench.diagnostics.author_states import AuthorStates, Node, passed
 from workbench.grammar.ir import Grammar, Guard, Origin, Scope, Token
+from workbench.wording import number_of
 
 __all__ = ["DEFAULT_ITEMS", "Column", "Earley", "Item", "Step", "TooMuch", "members"]
 
@@ -153,7 +154,7 @@ class Earley:
     def take_back(self, n: int) -> None:
         """Forget the last ``n`` symbols."""
         if not 0 <= n <= len(self):
-            raise ValueError(f"cannot take back {n} of {len(self)} symbols")
+            raise ValueError(f"cannot take back {n} of {number_of(len(self), 'symbol')}")
         for column in self.columns[len(self.columns) - n :]:
             self.n_items -= len(column.items)
         del self.columns[len(self.columns) - n :]

@@ -38,6 +38,7 @@ from workbench.engine import Matcher
 from workbench.errors import GrammarTooComplex, VocabularyError
 from workbench.vocabulary import Vocabulary
 from workbench.vocabulary.labels import label_bytes
+from workbench.wording import number_of
 
 __all__ = ["explain", "frames_after", "tokens_at"]
 
@@ -300,9 +301,7 @@ class _Question:
             least = self.matcher.finish_distance()
         except GrammarTooComplex:
             return reason
-        return (
-            f"{reason}, at least {least} more byte{'s' if least != 1 else ''}" if least else reason
-        )
+        return f"{reason}, at least {number_of(least, 'more byte')}" if least else reason
 
     def _nearest(self, fatal: int | None) -> tuple[Nearest, ...]:
         if self.matcher.is_terminated or not self.data:

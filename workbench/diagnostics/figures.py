@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.wording import number_of
+
 if TYPE_CHECKING:
     from workbench.diagnostics.profile import Group, Profile
 
@@ -90,7 +92,7 @@ def _heaviest(go: Any, groups: tuple[Group, ...], title: str) -> Any:
         y=[group.name for group in shown],
         orientation="h",
         marker_color=_HIDDEN,
-        text=[f"{group.share:.1%}, {len(group.steps)} steps" for group in shown],
+        text=[f"{group.share:.1%}, {number_of(len(group.steps), 'step')}" for group in shown],
     )
     more = f" (the first {_GROUPS} of {len(groups)})" if len(groups) > _GROUPS else ""
     made.update_layout(title=f"mask time by {title}{more}", xaxis={"title": "mask, ms"})
@@ -113,7 +115,7 @@ def _histogram(go: Any, profile: Profile) -> Any:
         for value, name in ((times.median, "median"), (times.p99, "p99")):
             made.add_vline(x=value, line_color=_EXPOSED, annotation_text=f"{name} {value:.4g} ms")
     made.update_layout(
-        title=f"mask times of {times.n} steps",
+        title=f"mask times of {number_of(times.n, 'step')}",
         xaxis={"title": "mask, ms", "type": "log"},
         yaxis={"title": "steps"},
     )

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from workbench.diagnostics.readable import readable
 from workbench.diagnostics.why import WhyFrame, quoted
+from workbench.wording import number_of
 
 __all__ = [
     "ABSENT",
@@ -155,7 +156,7 @@ class Suggestion:
         if self.effect:
             gained = sum(change.after for change in self.effect)
             lost = len(self.effect) - gained
-            lines.append(f"  effect: {gained} examples accepted more, {lost} less")
+            lines.append(f"  effect: {number_of(gained, 'more example')} accepted, {lost} fewer")
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbench.diagnostics.findings import DeadEndReport, Escape, Finding, ordered
 from workbench.diagnostics.why import WhyFrame
+from workbench.wording import number_of
 
 if TYPE_CHECKING:
     from workbench.decoding.trace import StackNode, Trace, TraceStep
@@ -40,7 +41,7 @@ def live_dead_ends(
         findings.append(_stuck(trace, vocabulary))
     elif trace.finish_reason == "length" and not trace.final.get("is_accepting", False):
         findings.append(_cut_off(trace, vocabulary))
-    checked = f"{len(trace.steps)} steps, for less than {threshold:.2%} of the probability left"
+    checked = f"{number_of(len(trace.steps), 'step')}, for less than {threshold:.2%} of the probability left"
     return DeadEndReport(ordered(findings), (checked,), subject="trace")
 
 
@@ -64,7 +65,7 @@ def _near_finding(trace: Trace, run: list[TraceStep]) -> Finding:
     return Finding(
         kind="near dead end",
         message=(
-            f"the mask left at most {most:.2%} of the probability for {len(run)} steps "
+            f"the mask left at most {most:.2%} of the probability for {number_of(len(run), 'step')} "
             f"from step {run[0].index}"
         ),
         warning=True,
@@ -102,9 +103,9 @@ def _cut_off(trace: Trace, vocabulary: Vocabulary | None) -> Finding:
     first = tail[-1].index if looped else len(trace.steps)
     rule, stack = _where(trace, tail[-1].stacks if tail else ())
     if looped:
-        message = f"the last {len(tail)} steps stood in one place, and the length limit ended them"
+        message = f"the last {number_of(len(tail), 'step')} stood in one place, and the length limit ended them"
     else:
-        message = f"{len(trace.steps)} tokens were used up before the text was complete"
+        message = f"the text was not complete after {number_of(len(trace.steps), 'token')}"
     return Finding(
         kind="endless loop" if looped else "over budget",
         message=message,

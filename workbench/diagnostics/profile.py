@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.diagnostics.readable import readable
+from workbench.wording import number_of
 
 if TYPE_CHECKING:
     from workbench.decoding.trace import Trace, TraceStep
@@ -179,7 +180,7 @@ class Profile:
 
     def __str__(self) -> str:
         lines = [
-            f"{len(self.steps)} steps, {len(self.warm_up)} of them warm-up and not counted",
+            f"{number_of(len(self.steps), 'step')}, {len(self.warm_up)} of them warm-up and not counted",
             f"{'ms':<10}{'n':>6}{'total':>11}{'median':>10}{'p90':>10}{'p99':>10}{'most':>10}",
         ]
         titles = {"hidden": "  hidden", "exposed": "  exposed"}
@@ -197,7 +198,8 @@ class Profile:
         lines.append("heaviest rules by mask time:")
         for group in self.by_rule()[:8]:
             lines.append(
-                f"  {group.share:>6.1%} {group.mask.total:>10.3f} ms {len(group.steps):>5} steps  {group.name}"
+                f"  {group.share:>6.1%} {group.mask.total:>10.3f} ms "
+                f"{number_of(len(group.steps), 'step'):>11}  {group.name}"
             )
         lines.append(f"clock: {self.clock}{f', device: {self.device}' if self.device else ''}")
         return "\n".join(lines)

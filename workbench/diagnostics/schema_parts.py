@@ -17,6 +17,7 @@ from typing import Any
 
 from workbench.diagnostics.findings import ABSENT, Edit, Finding, Suggestion
 from workbench.errors import GrammarSyntaxError, UnsatisfiableGrammar, WorkbenchError
+from workbench.wording import number_of
 
 __all__ = ["Part", "blamed", "broken_members", "members", "mend", "unsatisfiable"]
 
@@ -138,7 +139,9 @@ def broken_members(schema: Any) -> tuple[list[Finding], int, str]:
             hopeless.append(group[0].steps)
             findings.append(finding)
     left = len(every) - looked - sum(_below(part.steps, hopeless) for part in every)
-    stopped = f"{max(left, 1)} of {len(every)} members were not looked at" if todo else ""
+    stopped = (
+        f"{max(left, 1)} of {number_of(len(every), 'member')} were not looked at" if todo else ""
+    )
     return findings, looked, stopped
 
 

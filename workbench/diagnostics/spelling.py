@@ -38,6 +38,7 @@ from workbench.errors import GrammarTooComplex
 from workbench.grammar import ir
 from workbench.vocabulary import Vocabulary
 from workbench.vocabulary.labels import label_bytes
+from workbench.wording import number_of
 
 __all__ = ["Place", "SpellingReport", "unspellable"]
 
@@ -112,7 +113,7 @@ class SpellingReport:
         if self.proof:
             lines.append(f"complete: {self.proof}")
         else:
-            seen = f"{self.configurations:,} configurations, {self.steps:,} steps"
+            seen = f"{number_of(self.configurations, 'configuration')}, {number_of(self.steps, 'step')}"
             lines.append(f"complete: {seen}" if self.complete else f"{self.stopped}: {seen}")
         return "\n".join(lines)
 
@@ -254,7 +255,7 @@ class _Search:
                 if node.expanded or node.length != length:
                     continue
                 if self.steps >= budget:
-                    return f"stopped at the budget of {budget:,} steps"
+                    return f"stopped at the budget of {number_of(budget, 'step')}"
                 self._expand(number, node)
         except GrammarTooComplex as error:
             return f"stopped at the engine's budget of {error.limit:,} {error.budget}"

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from workbench.diagnostics.readable import readable
 from workbench.vocabulary.labels import label_bytes
+from workbench.wording import number_of
 
 __all__ = ["Nearest", "Why", "WhyByte", "WhyEnd", "WhyFrame", "byte_text", "bytes_text", "quoted"]
 
@@ -254,7 +255,7 @@ def bytes_text(values: frozenset[int] | set[int], limit: int = 8) -> str:
     for low, high in ranges[:limit]:
         sign = "-" if high - low > 1 else ", "
         shown.append(byte_text(low) if low == high else f"{byte_text(low)}{sign}{byte_text(high)}")
-    more = f" and {len(ranges) - limit} more ranges" if len(ranges) > limit else ""
+    more = f" and {number_of(len(ranges) - limit, 'more range')}" if len(ranges) > limit else ""
     return ", ".join(shown) + more
 
 

@@ -13,6 +13,7 @@ from workbench.engine import kernels as k
 from workbench.engine.engine import Engine
 from workbench.engine.jit import COMPILED
 from workbench.engine.matcher import Matcher, mask_array
+from workbench.wording import number_of
 
 __all__ = ["accept_all", "fill_masks", "fork_all", "rollback_all"]
 
@@ -33,7 +34,9 @@ def fill_masks(matchers: Sequence[Matcher], bitmask: Any) -> None:
     array = mask_array(bitmask)
     n = len(matchers)
     if array.ndim != 2 or len(array) < n:
-        raise ValueError(f"{n} matchers need a mask of shape ({n}, words), not {array.shape}")
+        raise ValueError(
+            f"the mask of {number_of(n, 'matcher')} has the shape ({n}, words), not {array.shape}"
+        )
     if not array.flags.c_contiguous:
         raise ValueError("the mask of a batch must be contiguous")
     if not n:
@@ -50,7 +53,7 @@ def _fill(engine: Engine, matchers: Sequence[Matcher], rows: NDArray[np.uint32])
     """Rows of matchers of one engine; ``rows`` is contiguous."""
     if rows.shape[1] < engine.n_words:
         raise ValueError(
-            f"the mask needs {engine.n_words} words a row, this one has {rows.shape[1]}"
+            f"the mask needs {number_of(engine.n_words, 'word')} a row, this one has {rows.shape[1]}"
         )
     if not COMPILED:
         for matcher, row in zip(matchers, rows, strict=True):
@@ -94,7 +97,9 @@ def accept_all(matchers: Sequence[Matcher], token_ids: Iterable[int]) -> NDArray
     """
     ids = np.fromiter(token_ids, np.int64)
     if len(ids) != len(matchers):
-        raise ValueError(f"{len(matchers)} matchers and {len(ids)} tokens")
+        raise ValueError(
+            f"{number_of(len(matchers), 'matcher')} and {number_of(len(ids), 'token')}"
+        )
     accepted = np.zeros(len(matchers), dtype=np.bool_)
     engine = matchers[0]._engine if matchers else None
     if not COMPILED or any(matcher._engine is not engine for matcher in matchers):
@@ -130,7 +135,9 @@ def rollback_all(matchers: Iterable[Matcher], n: int | Iterable[int] = 1) -> Non
     counts = [n] * len(several) if isinstance(n, int) else list(n)
     for matcher, count in zip(several, counts, strict=True):
         if not 0 <= count <= matcher.max_rollback:
-            raise ValueError(f"cannot take back {count} tokens, {matcher.max_rollback} are kept")
+            raise ValueError(
+                f"cannot take back {number_of(count, 'token')}, {matcher.max_rollback} are kept"
+            )
     for matcher, count in zip(several, counts, strict=True):
         matcher.rollback(count)
 

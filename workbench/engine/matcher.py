@@ -19,6 +19,7 @@ from workbench.engine.jit import COMPILED, entry
 from workbench.engine.layout import REFUSED, SITE_BASE
 from workbench.errors import VocabularyError
 from workbench.vocabulary import Vocabulary
+from workbench.wording import number_of
 
 if TYPE_CHECKING:
     from workbench.engine.compile import CompiledGrammar
@@ -126,7 +127,7 @@ class Matcher:
 
     def __repr__(self) -> str:
         state = "terminated" if self._terminated else "accepting" if self.is_accepting else "open"
-        return f"<Matcher after {self.num_accepted} tokens, {state}>"
+        return f"<Matcher after {number_of(self.num_accepted, 'token')}, {state}>"
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -168,7 +169,7 @@ class Matcher:
         words = self._engine.n_words
         if array.size < words or not array.flags.c_contiguous:
             raise ValueError(
-                f"the mask needs {words} contiguous words a row, this one has {array.size}"
+                f"the mask needs {number_of(words, 'contiguous word')} a row, this one has {array.size}"
             )
         whole: NDArray[np.uint32] = array.view(np.uint32)
         if array.size > words:
@@ -256,7 +257,9 @@ class Matcher:
     def rollback(self, n: int = 1) -> None:
         """Take back the last ``n`` tokens. Raises ``ValueError`` beyond what is kept."""
         if n < 0 or n > self._history.length:
-            raise ValueError(f"cannot take back {n} tokens, {self._history.length} are kept")
+            raise ValueError(
+                f"cannot take back {number_of(n, 'token')}, {self._history.length} are kept"
+            )
         if n:
             with self._engine.lock:
                 self._history.pop(n)

@@ -25,6 +25,7 @@ from workbench.export.recipe import Recipe, build, examples_of, source_text, ver
 from workbench.grammar.fingerprint import fingerprint
 from workbench.grammar.ir import Grammar, Token, walk
 from workbench.grammar.lazy import LazyRules
+from workbench.wording import number_of
 
 if TYPE_CHECKING:
     from workbench.vocabulary import Vocabulary
@@ -45,7 +46,7 @@ class Exported:
     def __str__(self) -> str:
         size = sum(size for _, size in self.files)
         lines = [
-            f"exported {self.path}: {len(self.files)} files, {size:,} bytes, {self.sha256[:16]}"
+            f"exported {self.path}: {number_of(len(self.files), 'file')}, {number_of(size, 'byte')}, {self.sha256[:16]}"
         ]
         counts = self.manifest["examples"]
         lines.append("examples: " + ", ".join(f"{n} {kind}" for kind, n in counts.items()))
@@ -58,7 +59,9 @@ class Exported:
         else:
             lines.append(f"no GBNF: {gbnf['reason']}")
         dead = self.manifest["dead_ends"]
-        lines.append(f"dead ends: {dead['errors']} errors, {dead['warnings']} warnings")
+        lines.append(
+            f"dead ends: {number_of(dead['errors'], 'error')}, {number_of(dead['warnings'], 'warning')}"
+        )
         return "\n".join(lines)
 
 

@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from workbench.vocabulary.labels import label_bytes
+from workbench.wording import number_of
 
 if TYPE_CHECKING:
     from workbench.diagnostics.coverage import Coverage
@@ -49,7 +50,10 @@ def page(
     errors = len(report.errors)
     facts = [
         ("examples", f"{passed} of {len(recipe.examples)} as expected"),
-        ("dead ends", f"{errors} errors, {len(report) - errors} warnings"),
+        (
+            "dead ends",
+            f"{number_of(errors, 'error')}, {number_of(len(report) - errors, 'warning')}",
+        ),
         ("GBNF", _gbnf_words(gbnf_entry)),
         ("coverage of accepted examples", f"{covered.share:.0%}"),
         ("made", recipe.created),
@@ -130,5 +134,5 @@ def _table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> 
 
 
 def _text(text: str) -> str:
-    more = f"\n… {len(text) - _SHOWN:,} characters more" if len(text) > _SHOWN else ""
+    more = f"\n… {number_of(len(text) - _SHOWN, 'character')} more" if len(text) > _SHOWN else ""
     return f"<pre>{escape(text[:_SHOWN] + more)}</pre>"

@@ -37,6 +37,7 @@ from workbench.export.recipe import (
     canonical,
     versions,
 )
+from workbench.wording import number_of
 
 if TYPE_CHECKING:
     from workbench.vocabulary import Vocabulary
@@ -96,7 +97,9 @@ def verify(path: str | os.PathLike[str], vocabulary: Vocabulary | None = None) -
     checked: list[str] = []
     notes: list[str] = []
     _hashes(files, manifest, problems)
-    checked.append(f"{len(files)} files against the manifest, and the manifest against itself")
+    checked.append(
+        f"{number_of(len(files), 'file')} against the manifest, and the manifest against itself"
+    )
     recipe = _recipe(path, files, manifest)
     try:
         built = build(recipe)
@@ -104,10 +107,10 @@ def verify(path: str | os.PathLike[str], vocabulary: Vocabulary | None = None) -
         problems.append(f"the source cannot be read again: {str(error).splitlines()[0]}")
         return Verification(os.fspath(path), tuple(problems), tuple(checked), (), digest, manifest)
     problems += built.problems
-    checked.append(f"{len(recipe.examples)} examples decided again")
+    checked.append(f"{number_of(len(recipe.examples), 'example')} decided again")
     _verdicts(path, files, built, problems)
     same = _compare(files, built, recipe, problems, notes)
-    checked.append(f"{same} files made again and found the same")
+    checked.append(f"{number_of(same, 'file')} made again and found the same")
     if vocabulary is not None:
         _tokenizer(recipe, manifest, vocabulary, problems, checked)
     elif recipe.tokenizer is not None:
@@ -150,10 +153,14 @@ def read_bundle(path: str | os.PathLike[str]) -> tuple[dict[str, bytes], str]:
 def _members(path: str | os.PathLike[str], archive: zipfile.ZipFile) -> dict[str, bytes]:
     infos = archive.infolist()
     if len(infos) > MAX_MEMBERS:
-        raise BundleError(path, f"holds {len(infos):,} files; a bundle has at most {MAX_MEMBERS}")
+        raise BundleError(
+            path, f"holds {number_of(len(infos), 'file')}; a bundle has at most {MAX_MEMBERS}"
+        )
     total = sum(info.file_size for info in infos)
     if total > MAX_TOTAL:
-        raise BundleError(path, f"would unpack to {total:,} bytes; at most {MAX_TOTAL:,} are read")
+        raise BundleError(
+            path, f"would unpack to {number_of(total, 'byte')}; at most {MAX_TOTAL:,} are read"
+        )
     files: dict[str, bytes] = {}
     for info in infos:
         name = info.filename

@@ -377,7 +377,7 @@ class _Generator(GenerateJsonSchema):
             made.pop("format", None)
             made["pattern"] = f"^{naive}$"
         elif naive is not None and isinstance(zone, int):
-            _note(made, f"the time zone at {zone} seconds")
+            _note(made, f"the time zone at {zone} s")
         for key in ("ge", "gt", "le", "lt", "now_op"):
             if schema.get(key) is not None:
                 _note(made, f"{key} {schema[key]}")

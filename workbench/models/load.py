@@ -14,6 +14,7 @@ from urllib.request import Request, urlopen
 from workbench.errors import ModelNotFound
 from workbench.models.packaged import MODEL_NAME, packaged_model
 from workbench.models.quiet import quiet_transformers
+from workbench.wording import number_of
 
 if TYPE_CHECKING:
     import torch
@@ -36,7 +37,7 @@ class LoadedModel:
     eos_ids: tuple[int, ...]
 
     def __repr__(self) -> str:
-        return f"<LoadedModel {self.name} on {self.device}, {self.vocabulary.size:,} tokens>"
+        return f"<LoadedModel {self.name} on {self.device}, {number_of(self.vocabulary.size, 'token')}>"
 
     @property
     def has_chat_template(self) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import ExportRefused, WorkbenchError
+from workbench.wording import number_of
 
 if TYPE_CHECKING:
     from workbench.vocabulary import Vocabulary
@@ -95,5 +96,5 @@ def _written(
     what = "would be written" if dry else f"written, sha256 {made.sha256}"
     holds = "proved again" if proof.ok else "NOT proved again"
     size = sum(size for _, size in made.files)
-    note = f"{len(files)} files, {size:,} bytes {what}; {holds}"
+    note = f"{number_of(len(files), 'file')}, {number_of(size, 'byte')} {what}; {holds}"
     return {"ok": proof.ok, "files": files, "notes": lines, "note": note}

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.wording import number_of
+
 if TYPE_CHECKING:
     from workbench.engine import Matcher
 
@@ -40,7 +42,7 @@ class MaskView:
         count = len(self.allowed_ids)
         shown = sum(allowed for _, _, allowed in self._tokens)
         rest = f"; the first {shown} of them" if shown < count else ""
-        return f"allowed {count:,} of {self.size:,} tokens{rest}"
+        return f"allowed {count:,} of {number_of(self.size, 'token')}{rest}"
 
     def __repr__(self) -> str:
         signs = "  ".join(f"{'●' if allowed else '✕'} {name}" for _, name, allowed in self._tokens)

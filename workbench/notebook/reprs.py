@@ -16,6 +16,7 @@ from workbench.notebook.places import place
 from workbench.notebook.static_html import image_of
 from workbench.notebook.static_parts import milliseconds, percent, table
 from workbench.vocabulary.labels import label_bytes
+from workbench.wording import number_of
 
 if TYPE_CHECKING:
     from workbench.automaton.model import Automaton
@@ -70,14 +71,16 @@ def grammar_html(grammar: Grammar) -> str:
         ]
         caption = f"Constraints of the schema: {summary}"
         parts.append(table(caption, ["pointer", "keyword", "outcome", "detail"], rows))
-    return _details(f"Grammar ({grammar.kind}), {len(rules)} rules", *parts)
+    return _details(f"Grammar ({grammar.kind}), {number_of(len(rules), 'rule')}", *parts)
 
 
 def compiled_html(compiled: CompiledGrammar) -> str:
     """A compiled grammar: its automaton's size, and the grammar."""
     states = compiled.automaton.n_states
     vocabulary = compiled.vocabulary
-    lead = f"<p>compiled for {vocabulary.size:,} tokens: {states:,} states</p>"
+    lead = (
+        f"<p>compiled for {number_of(vocabulary.size, 'token')}: {number_of(states, 'state')}</p>"
+    )
     return lead + grammar_html(compiled.grammar)
 
 
@@ -93,9 +96,9 @@ def automaton_html(automaton: Automaton) -> str:
         for t in drawn.transitions
     ]
     more = f", {len(rows) - ROWS} more left out" if len(rows) > ROWS else ""
-    shown = f"{len(drawn.states)} of {automaton.n_states:,} states"
+    shown = f"{len(drawn.states)} of {number_of(automaton.n_states, 'state')}"
     return _details(
-        f"Automaton, {automaton.n_states:,} states",
+        f"Automaton, {number_of(automaton.n_states, 'state')}",
         image_of(drawn, [automaton.start]),
         table(f"Transitions of {shown}{more}", ["from", "on", "to"], rows[:ROWS]),
     )
@@ -123,7 +126,7 @@ def trace_html(trace: Trace) -> str:
     columns = ["step", "token", "id", "how", "allowed", "before", "after", "mass removed"]
     left = f", {len(steps) - len(shown)} left out" if len(shown) < len(steps) else ""
     return _details(
-        f"Trace of {len(steps)} steps, {trace.finish_reason or 'open'}",
+        f"Trace of {number_of(len(steps), 'step')}, {trace.finish_reason or 'open'}",
         f"<p>{escape(trace.model_name)} · {escape(trace.grammar_kind)}</p>",
         f"<pre>{escape(trace.text[:2000])}</pre>",
         table(f"Steps{left}", [*columns, "mask", "forward"], rows),

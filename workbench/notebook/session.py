@@ -31,6 +31,7 @@ from workbench.notebook.wire import (
     rules_wire,
     tokens_wire,
 )
+from workbench.wording import number_of
 
 if TYPE_CHECKING:
     from workbench.decoding import Candidate, Decoder
@@ -64,7 +65,7 @@ class Session:
         self._add(None)
 
     def __repr__(self) -> str:
-        return f"<Session of {len(self.document.positions)} positions: {self.text[-40:]!r}>"
+        return f"<Session of {number_of(len(self.document.positions), 'position')}: {self.text[-40:]!r}>"
 
     @property
     def cursor(self) -> int:

@@ -19,6 +19,7 @@ from workbench.notebook.static_panels import static_panels
 from workbench.notebook.static_parts import meter, milliseconds, percent, table
 from workbench.notebook.views import Document, Position
 from workbench.vocabulary.labels import label_bytes
+from workbench.wording import number_of
 
 __all__ = ["image_of", "static_html", "static_text"]
 
@@ -179,7 +180,7 @@ def image_of(drawn: Picture, live: Sequence[int]) -> str:
     if not svg or len(svg) > IMAGE_LIMIT:
         return ""
     states = ", ".join(map(str, live[:12])) or "none"
-    alt = f"Automaton of {len(drawn.states) + drawn.hidden} states; live states: {states}."
+    alt = f"Automaton of {number_of(len(drawn.states) + drawn.hidden, 'state')}; live states: {states}."
     data = base64.b64encode(svg).decode("ascii")
     return f'<p><img alt="{alt}" src="data:image/svg+xml;base64,{data}"></p>'
 
@@ -228,7 +229,7 @@ def _details(document: Document, view_id: str, leaf: int | None, open: bool, mos
         if name != "grammar text"
     )
     parts = [
-        f"<summary>{escape(document.title)}: {_steps_of(len(steps))}. {NOTE}</summary>",
+        f"<summary>{escape(document.title)}: {number_of(len(steps), 'step')}. {NOTE}</summary>",
         f"<p>{meta}</p>",
     ]
     if "grammar text" in document.meta:
@@ -267,10 +268,6 @@ def _details(document: Document, view_id: str, leaf: int | None, open: bool, mos
     parts.append(static_panels(document, document.path(leaf)))
     name = f"wb-static wb-static-{escape(view_id)}" if view_id else "wb-static"
     return f'<details class="{name}"{" open" if open else ""}>{"".join(parts)}</details>'
-
-
-def _steps_of(count: int) -> str:
-    return f"{count} step" if count == 1 else f"{count} steps"
 
 
 def _count(count: int | None) -> str:

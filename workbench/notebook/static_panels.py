@@ -13,6 +13,7 @@ from typing import Any
 from workbench.notebook.static_parts import meter, milliseconds, percent, table, warm_up
 from workbench.notebook.views import Document, Position, Times
 from workbench.vocabulary.labels import label_bytes
+from workbench.wording import number_of
 
 __all__ = ["static_panels"]
 
@@ -42,9 +43,9 @@ def _section(title: str, body: Iterable[str]) -> str:
 
 def _grammar(found: dict[str, Any]) -> str:
     state = (
-        f"● compiled in {found['ms']} ms: {found['states']} states"
+        f"● compiled in {found['ms']} ms: {number_of(found['states'], 'state')}"
         if found["ok"]
-        else f"✕ {len(found['mistakes'])} errors"
+        else f"✕ {number_of(len(found['mistakes']), 'error')}"
     )
     lines = found["text"][:TEXT_SHOWN].split("\n")
     width = len(str(len(lines)))
@@ -78,7 +79,7 @@ def _grammar(found: dict[str, Any]) -> str:
         parts.append(table("Examples", ["text", "wanted", "verdict", "first failing byte"], rows))
     total = len(found["examples"])
     passed = sum(e["ok"] for e in found["examples"])
-    title = f"Grammar and examples: {state}, {passed} of {total} examples as wanted"
+    title = f"Grammar and examples: {state}, {passed} of {number_of(total, 'example')} as wanted"
     return _section(title, parts)
 
 
@@ -120,7 +121,7 @@ def _dead_ends(found: dict[str, Any]) -> str:
     if len(findings) > ROWS_SHOWN:
         parts.append(f"<p>and {len(findings) - ROWS_SHOWN} more</p>")
     errors = sum(not finding["warning"] for finding in findings)
-    title = f"Dead ends: {errors} found, {len(findings) - errors} warnings"
+    title = f"Dead ends: {errors} found, {number_of(len(findings) - errors, 'warning')}"
     return _section(title, parts)
 
 
@@ -143,7 +144,7 @@ def _profile(path: Sequence[Position]) -> str:
         values = [getattr(times, name) for _, times in counted]
         numbers = [sum(values), *(_quantile(values, q) for q in (0.5, 0.9, 0.99)), max(values)]
         rows.append([name, str(len(values)), *(milliseconds(value) for value in numbers)])
-    note = f"{len(timed)} steps, {len(timed) - len(counted)} of them warm-up and not counted"
+    note = f"{number_of(len(timed), 'step')}, {len(timed) - len(counted)} of them warm-up and not counted"
     columns = ["time", "n", "sum", "median", "p90", "p99", "longest"]
     parts = [table(f"Times: {note}", columns, rows), _heaviest(counted)]
     return _section(f"Profile: {note}", parts)
@@ -193,7 +194,7 @@ def _whys(document: Document, path: Sequence[Position]) -> str:
     if not rows:
         return ""
     columns = ["step", "token", "reason", "byte by byte", "accepted there"]
-    title = f"Why: {len(rows)} answers"
+    title = f"Why: {number_of(len(rows), 'answer')}"
     return _section(title, [table(title, columns, rows[:ROWS_SHOWN])])
 
 

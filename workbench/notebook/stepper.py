@@ -22,6 +22,7 @@ from workbench.notebook.conversation import Conversation, Desk
 from workbench.notebook.report import write_page
 from workbench.notebook.session import Session
 from workbench.notebook.static_html import static_html, static_text
+from workbench.wording import number_of
 
 if TYPE_CHECKING:
     from workbench.notebook.views import Document
@@ -68,7 +69,7 @@ class Stepper(anywidget.AnyWidget):
 
     def __repr__(self) -> str:
         name = type(self).__name__
-        return f"<{name} of {len(self.document.positions)} positions: {self.text[-40:]!r}>"
+        return f"<{name} of {number_of(len(self.document.positions), 'position')}: {self.text[-40:]!r}>"
 
     def __str__(self) -> str:
         return static_text(self.document, self.session.leaf)

@@ -26,6 +26,7 @@ from workbench.vocabulary.endings import (
     read_optional,
 )
 from workbench.vocabulary.spelling import Spelling, spell_pieces, spell_tokenizer
+from workbench.wording import number_of
 
 __all__ = ["Source", "open_source"]
 
@@ -253,7 +254,9 @@ def _read(path: Path, *, any_bytes: bool = False) -> bytes:
     try:
         size = path.stat().st_size
         if size > MAX_FILE_BYTES:
-            raise VocabularyError(f"{path} has {size:,} bytes: too large for a tokenizer")
+            raise VocabularyError(
+                f"{path} has {number_of(size, 'byte')}: too large for a tokenizer"
+            )
         with path.open("rb") as file:
             head = file.read(4096)
             if not any_bytes and not head.startswith((_XZ, _GZIP)):

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workbench.errors import VocabularyError
+from workbench.wording import number_of
 
 __all__ = ["MAX_TOKEN_BYTES", "Trie", "build_trie"]
 
@@ -51,7 +52,7 @@ class Trie:
 
     def __repr__(self) -> str:
         tokens = int(np.count_nonzero(self.token >= 0)) + len(self.duplicates)
-        return f"Trie({len(self):,} nodes, {tokens:,} tokens)"
+        return f"Trie({number_of(len(self), 'node')}, {number_of(tokens, 'token')})"
 
 
 def build_trie(tokens: Sequence[bytes]) -> Trie:
@@ -67,7 +68,7 @@ def build_trie(tokens: Sequence[bytes]) -> Trie:
     if int(lengths.max()) > MAX_TOKEN_BYTES:
         longest = order[int(lengths.argmax())]
         raise VocabularyError(
-            f"token {longest} has {len(tokens[longest]):,} bytes; the most is {MAX_TOKEN_BYTES:,}"
+            f"token {longest} has {number_of(len(tokens[longest]), 'byte')}; the most is {MAX_TOKEN_BYTES:,}"
         )
     ids = np.array(order, np.int32)
     blob = np.frombuffer(b"".join([tokens[i] for i in order]), np.uint8)
@@ -87,7 +88,9 @@ def build_trie(tokens: Sequence[bytes]) -> Trie:
     ends = np.cumsum(fresh)
     n = int(ends[-1])
     if n >= 2**31:
-        raise VocabularyError(f"the byte trie would need {n:,} nodes; the most is {2**31 - 1:,}")
+        raise VocabularyError(
+            f"the byte trie would need {number_of(n, 'node')}; the most is {2**31 - 1:,}"
+        )
     depth = np.arange(n) + np.repeat(shared - (ends - fresh), fresh)
     token = np.full(n, -1, np.int32)
     token[ends - 1] = ids

@@ -30,6 +30,7 @@ from workbench.vocabulary.labels import label_bytes
 from workbench.vocabulary.sources import Source, open_source
 from workbench.vocabulary.spelling import MAX_IDS
 from workbench.vocabulary.trie import Trie, build_trie
+from workbench.wording import number_of
 
 __all__ = ["Vocabulary"]
 
@@ -141,7 +142,9 @@ class Vocabulary:
         special = {*ends, *given, *(_index(i, len(texts)) for i in special_ids)}
         names = {i: given.get(i, f"<special {i}>") for i in special}
         if width is not None and operator.index(width) < len(texts):
-            raise VocabularyError(f"a width of {width} is too small for {len(texts)} tokens")
+            raise VocabularyError(
+                f"a width of {width} is too small for {number_of(len(texts), 'token')}"
+            )
         width = len(texts) if width is None else operator.index(width)
         return _assemble([bytes(text) for text in texts], names, ends, width, None)
 
@@ -211,7 +214,9 @@ class Vocabulary:
     def _check(self, token_id: SupportsIndex) -> int:
         i = operator.index(token_id)
         if not 0 <= i < self.width:
-            raise VocabularyError(f"token id {i} is outside this vocabulary of {self.width:,} ids")
+            raise VocabularyError(
+                f"token id {i} is outside this vocabulary of {number_of(self.width, 'id')}"
+            )
         return i
 
     def __len__(self) -> int:
@@ -227,9 +232,9 @@ class Vocabulary:
 
     def __repr__(self) -> str:
         return (
-            f"Vocabulary({self.size:,} tokens, width {self.width:,}, {len(self.special_ids)} special, "
+            f"Vocabulary({number_of(self.size, 'token')}, width {self.width:,}, {len(self.special_ids)} special, "
             f"eos {', '.join(map(self.label, self.eos_ids)) or 'none'}, "
-            f"{len(self.missing_bytes)} bytes missing, {self.fingerprint[:8]})"
+            f"{number_of(len(self.missing_bytes), 'byte')} missing, {self.fingerprint[:8]})"
         )
 
 
@@ -243,7 +248,9 @@ def _index(i: Any, size: int) -> int:
     except TypeError:
         raise VocabularyError(f"{i!r:.60} is not a token id") from None
     if not 0 <= found < size:
-        raise VocabularyError(f"token id {found} is outside this vocabulary of {size:,} tokens")
+        raise VocabularyError(
+            f"token id {found} is outside this vocabulary of {number_of(size, 'token')}"
+        )
     return found
 
 
@@ -272,7 +279,7 @@ def _spelled(
         dropped = [i for i in range(max(limit, 0), len(tokens)) if tokens[i]]
         if [i for i in dropped if i not in spelling.added] or limit < 1:
             raise VocabularyError(
-                f"a width of {limit:,} is too small for a tokenizer with {len(tokens):,} ids"
+                f"a width of {limit:,} is too small for a tokenizer with {number_of(len(tokens), 'id')}"
             )
         tokens = tokens[:limit]
         specials = {i: name for i, name in specials.items() if i < limit}

@@ -20,6 +20,7 @@ from workbench.grammar.ir import (
     Repeat,
     Seq,
 )
+from workbench.wording import number_of
 
 __all__ = ["MAX_LEVEL", "Break", "Layout", "Member", "Nested", "either", "in_row", "layout"]
 
@@ -298,7 +299,9 @@ def layout(
         if max_whitespace < 0:
             raise ValueError("max_whitespace must not be negative")
         run = _bounded(max_whitespace)
-        detail = f"at most {max_whitespace} characters in a row, none around the whole text"
+        detail = (
+            f"at most {number_of(max_whitespace, 'character')} in a row, none around the whole text"
+        )
     elif whitespace == "any":
         run, detail = _UNBOUNDED, ""
     else:

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from workbench.frontends import unicode_sets
 from workbench.grammar.ir import EMPTY, NEVER, Alt, ByteSet, CharSet, Expr, Literal, Seq
+from workbench.wording import number_of
 
 __all__ = [
     "ANY",
@@ -166,7 +167,7 @@ def class_name(ranges: Ranges) -> str:
     parts = []
     for low, high in shown[:6]:
         parts.append(_visible(low) if low == high else f"{_visible(low)}-{_visible(high)}")
-    more = f"…{len(shown)} ranges" if len(shown) > 6 else ""
+    more = f"…{number_of(len(shown), 'range')}" if len(shown) > 6 else ""
     return f"char[{sign}{''.join(parts)}{more}]"
 
 
