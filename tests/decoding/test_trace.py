@@ -224,7 +224,7 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.M
         ("{}", "no version"),
         ('{"version": 2}', "version 2; this workbench reads 1"),
         ('{"version": 1, "steps": 5}', "field 'steps'"),
-        ('{"version": 1, "steps": [{}]}', "step 0 of this trace has no kind"),
+        ('{"version": 1, "steps": [{}]}', "step 1 of this trace has no kind"),
         ('{"version": 1, "steps": [{"kind": "x", "token_id": 1, "token_bytes": ""}]}', "sampled"),
         ('{"version": 1, "steps": [{"kind": "eos", "token_id": 1, "token_bytes": "zz"}]}', "bytes"),
         ('{"version": 1, "stack_nodes": [[1, [], null, 0]]}', "come before"),
@@ -261,7 +261,7 @@ def test_long_traces_pickle_and_count() -> None:
     again = pickle.loads(pickle.dumps(trace))
     assert again.steps[-1].bytes_before == b"x" * 19_999
     assert again == trace
-    assert repr(trace).startswith("<Trace of 20000 steps")
+    assert repr(trace).startswith("<Trace of 20,000 steps")
 
 
 def test_importing_the_trace_does_not_import_torch() -> None:

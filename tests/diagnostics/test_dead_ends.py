@@ -379,7 +379,7 @@ class TestTraces:
         finding = only(wb.live_dead_ends(trace, threshold=0.01, steps=3))
         assert (finding.kind, finding.steps, finding.rule) == ("near dead end", (1, 3), "item")
         assert finding.warning and finding.path == b"x"
-        assert "at most 0.50% of the probability for 3 steps from step 1" in finding.message
+        assert "at most 0.50% of the probability for 3 steps from step 2" in finding.message
         assert len(wb.live_dead_ends(trace, steps=2)) == 2
         assert not len(wb.live_dead_ends(trace, threshold=0.001, steps=1))
 
@@ -390,6 +390,8 @@ class TestTraces:
         assert (finding.kind, finding.message, finding.rule) == ("empty mask", "stuck", "item")
         assert finding.escape is not None
         assert (finding.escape.step, finding.escape.instead) == (1, b"t9")
+        # the second step: people count from one
+        assert str(finding.escape) == "last escape: after “x” (step 2) with “t9” instead"
 
     def test_a_loop_until_the_length_ran_out(self) -> None:
         finding = only(wb.live_dead_ends(trace_of([0.1] * 9, finish_reason="length")))

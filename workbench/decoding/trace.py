@@ -456,7 +456,7 @@ def _nodes(value: Any) -> list[StackNode]:
 def _steps(value: Any) -> list[TraceStep]:
     steps: list[TraceStep] = []
     for i, item in enumerate(_list(value, lambda item: _object(item, lambda part: part))):
-        values = _read_fields(_STEP_FIELDS, item, f"step {i}")
+        values = _read_fields(_STEP_FIELDS, item, f"step {i + 1}")
         values.update(index=i, previous=steps[-1] if steps else None)
         steps.append(TraceStep(**values))
     return steps

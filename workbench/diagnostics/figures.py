@@ -44,7 +44,7 @@ def figure(profile: Profile, view: str = "time") -> Any:
 def _time(go: Any, profile: Profile) -> Any:
     """Forward pass, and mask hidden and exposed, per step; exposed parts have an outline."""
     steps = profile.steps
-    x = [step.index for step in steps]
+    x = [step.index + 1 for step in steps]  # as people count them
     texts = [
         f"{step.label!r} {step.kind}{', warm-up' if step.warm_up else ''}<br>{step.rule}"
         for step in steps
@@ -65,7 +65,7 @@ def _time(go: Any, profile: Profile) -> Any:
         marker={"color": _EXPOSED, "line": {"color": _LINE, "width": 1.5}},
     )  # fmt: skip
     for index in profile.warm_up:
-        made.add_vrect(x0=index - 0.5, x1=index + 0.5, fillcolor="gray", opacity=0.2, line_width=0)
+        made.add_vrect(x0=index + 0.5, x1=index + 1.5, fillcolor="gray", opacity=0.2, line_width=0)
     share = f"{profile.exposed_share:.2%}"
     made.update_layout(
         title=f"mask beside forward pass, per step; exposed {share} of forward (grey: warm-up)",

@@ -172,7 +172,7 @@ class Suggestion:
 class Escape:
     """The last place from which the text could still be completed: after ``text``, by ``instead``.
 
-    ``step`` is its number in a trace, or the number of tokens before it.
+    ``step`` is its index in a trace, the number of tokens before it; texts for people count steps from 1.
     """
 
     text: bytes
@@ -189,7 +189,7 @@ class Escape:
 
     def __str__(self) -> str:
         where = f"after {quoted(self.text)}" if self.text else "at the start"
-        return f"last escape: {where} (step {self.step}) with {quoted(self.instead)} instead"
+        return f"last escape: {where} (step {self.step + 1}) with {quoted(self.instead)} instead"
 
 
 @readable
@@ -200,7 +200,8 @@ class Finding:
     ``path`` is a shortest text that leads there (None when no text does, or it is not known) and
     ``token_ids`` what spells it. ``stack`` are the open parts there, innermost first; ``rule``,
     ``pointer``, ``start:end`` and ``source`` tell the part that causes it. ``escape`` is the last place with
-    a way out, None when there was none or it was not found. ``steps`` are the first and last step of a trace.
+    a way out, None when there was none or it was not found. ``steps`` are the indices (from 0; messages count
+    from 1) of the first and last step of a trace, the number of all its steps for one that could not be taken.
     ``possible`` are the bytes that the grammar would go on with. A finding that is no error is a warning.
     """
 

@@ -66,7 +66,7 @@ def _near_finding(trace: Trace, run: list[TraceStep]) -> Finding:
         kind="near dead end",
         message=(
             f"the mask left at most {most:.2%} of the probability for {number_of(len(run), 'step')} "
-            f"from step {run[0].index}"
+            f"from step {run[0].index + 1}"
         ),
         warning=True,
         path=run[0].bytes_before,

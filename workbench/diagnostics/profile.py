@@ -65,6 +65,7 @@ class Times:
 class ProfileStep:
     """The times of one step, the rule and states that it stood in, and whether it warms up.
 
+    ``index`` counts from 0, as in the trace; figures and screens count steps from 1.
     ``forward`` is None for a step without a forward pass of its own (its token was forced).
     """
 
@@ -88,7 +89,7 @@ class ProfileStep:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Steps that stood in one rule, or in the same states: their mask times, and their share of all."""
+    """Steps (their indices) that stood in one rule, or in the same states: mask times, and share of all."""
 
     name: str
     steps: tuple[int, ...]
@@ -121,7 +122,7 @@ class Profile:
 
     @property
     def warm_up(self) -> tuple[int, ...]:
-        """The steps that warm up."""
+        """The indices of the steps that warm up."""
         return tuple(step.index for step in self.steps if step.warm_up)
 
     def times(self, track: str) -> Times:
@@ -144,7 +145,7 @@ class Profile:
         return self.times("hidden").total / total if total else 1.0
 
     def between(self, first: int, last: int) -> Profile:
-        """The profile of the steps ``first`` to ``last``, both included."""
+        """The profile of the steps with the indices ``first`` to ``last``, both included."""
         kept = tuple(step for step in self.steps if first <= step.index <= last)
         return Profile(kept, self.device, self.clock)
 

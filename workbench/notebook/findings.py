@@ -41,7 +41,7 @@ def finding_wire(finding: Finding, source: Any) -> dict[str, Any]:
     if finding.possible:
         facts.append(("the grammar goes on with", byte_label(finding.possible, limit=80)))
     if finding.steps is not None:
-        first, last = finding.steps
+        first, last = (index + 1 for index in finding.steps)
         facts.append(("steps", f"{first}" if first == last else f"{first} to {last}"))
     escape = finding.escape
     if escape is not None:
