@@ -1,47 +1,65 @@
 """Rows of edges by state, as they are appended to an automaton that grows.
 
-Next file to read: ``model.py``.
+Rows lie by column: the source comes first. Next file to read: ``model.py``.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.model import JUMP
 
-__all__ = ["extended", "useful_rows"]
+__all__ = ["closure", "extended", "skips_of", "useful_rows"]
+
+_Rows = NDArray[np.int32]
 
 
-def extended(
-    starts: NDArray[np.int32], rows: NDArray[np.int32], first: int, n: int
-) -> NDArray[np.int32]:
-    """CSR offsets with those of ``n`` more states whose rows are sorted by state (column 0)."""
-    counts = np.bincount(rows[:, 0] - first, minlength=n)
-    return np.concatenate([starts, starts[-1] + np.cumsum(counts)]).astype(np.int32)
+def skips_of(rows: Iterable[Sequence[int]]) -> dict[int, list[int]]:
+    """Where empty edges without a guard lead, by source; of rows (source, first byte, last byte, target)."""
+    skips: dict[int, list[int]] = {}
+    for source, low, guard, target in rows:
+        if low < 0 and guard < 0:
+            skips.setdefault(source, []).append(target)
+    return skips
+
+
+def closure(start: int, skips: dict[int, list[int]]) -> list[int]:
+    """The positions that empty edges lead to from one, itself first."""
+    seen = {start}
+    order = [start]
+    for reached in order:
+        for target in skips.get(reached, ()):
+            if target not in seen:
+                seen.add(target)
+                order.append(target)
+    return order
+
+
+def extended(starts: _Rows, sources: _Rows, first: int, n: int) -> _Rows:
+    """CSR offsets with those of ``n`` more states from ``first`` on, by the sources of their rows."""
+    more = np.bincount(sources - first, minlength=n).cumsum() + starts[-1]
+    return np.concatenate([starts, more.astype(np.int32)])
 
 
 def useful_rows(
-    first: int,
-    n: int,
-    final: NDArray[np.bool_],
-    edges: NDArray[np.int32],
-    empties: NDArray[np.int32],
-    calls: NDArray[np.int32],
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    first: int, final: NDArray[np.bool_], rows: _Rows, calls: _Rows
+) -> tuple[_Rows, _Rows]:
     """Drop the edges into positions from which the end of the entry cannot be reached."""
-    sources: list[list[int]] = [[] for _ in range(n)]
-    for rows, column in ((edges, 3), (empties, 1), (calls, 4)):
-        for source, target in zip(rows[:, 0].tolist(), rows[:, column].tolist(), strict=True):
+    sources: list[list[int]] = [[] for _ in final]
+    for some, column in ((rows, 3), (calls, 4)):
+        for source, target in zip(some[0].tolist(), some[column].tolist(), strict=True):
             if target != JUMP:
                 sources[target - first].append(source - first)
     useful = final.copy()
-    useful[calls[calls[:, 4] == JUMP, 0] - first] = True
+    useful[calls[0, calls[4] == JUMP] - first] = True
     todo = np.flatnonzero(useful).tolist()
     while todo:
         for source in sources[todo.pop()]:
             if not useful[source]:
                 useful[source] = True
                 todo.append(source)
-    kept = calls[(calls[:, 4] == JUMP) | useful[np.maximum(calls[:, 4], first) - first]]
-    return edges[useful[edges[:, 3] - first]], empties[useful[empties[:, 1] - first]], kept
+    kept = (calls[4] == JUMP) | useful[np.maximum(calls[4], first) - first]
+    return rows[:, useful[rows[3] - first]], calls[:, kept]

@@ -45,10 +45,15 @@ def language_of(graph: Graph) -> Language:
 
 def is_ample(language: Language, length: int) -> bool:
     """Whether all beginnings of a language up to a length go on in more ways than texts ever come."""
+    targets: dict[int, set[int]] = {}
+    for source, _, _, target in language.steps:
+        targets.setdefault(source, set()).add(target)
     seen = here = {0}
-    for _ in range(length):
-        here = {step[3] for step in language.steps if step[0] in here} - seen
-        seen = seen | here
+    for _ in range(length + 1):
+        if any(language.counts[state] < _AMPLE for state in here):
+            return False
+        here = set().union(*(targets.get(state, ()) for state in here)) - seen
         if not here:
             break
-    return all(language.counts[state] >= _AMPLE for state in seen)
+        seen = seen | here
+    return True

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from workbench.grammar.ir import Origin
 
 if TYPE_CHECKING:
     from workbench.automaton.scope_costs import ScopeCosts
+
+_T = TypeVar("_T")
 
 __all__ = [
     "GUARDS",
@@ -23,6 +26,7 @@ __all__ = [
     "Automaton",
     "GuardSpec",
     "Language",
+    "Runs",
     "ScopeSpec",
     "WatchSpec",
 ]
@@ -91,6 +95,54 @@ class ScopeSpec(NamedTuple):
     names: bool = False
 
 
+class Runs(Sequence[_T]):
+    """A value for each state, of which many in a row have the same; grows at its end."""
+
+    __slots__ = ("_begins", "_n", "_values")
+
+    def __init__(self) -> None:
+        self._begins: list[int] = []
+        self._values: list[_T] = []
+        self._n = 0
+
+    def append(self, begin: int, value: _T) -> None:
+        """From ``begin`` on states have this value; begins ascend."""
+        self._values.append(value)
+        self._begins.append(begin)
+
+    def end(self, n: int) -> None:
+        """There are ``n`` states now."""
+        self._n = n
+
+    def __len__(self) -> int:
+        return self._n
+
+    @overload
+    def __getitem__(self, state: int) -> _T: ...
+    @overload
+    def __getitem__(self, state: slice) -> Sequence[_T]: ...
+    def __getitem__(self, state: int | slice) -> _T | Sequence[_T]:
+        if isinstance(state, slice):
+            return tuple(self)[state]
+        if not -self._n <= state < self._n:
+            raise IndexError(f"state {state} of {self._n}")
+        return self._values[bisect_right(self._begins, state % self._n) - 1]
+
+    def __iter__(self) -> Iterator[_T]:
+        ends = [*self._begins, self._n][1:]
+        for begin, end, value in zip(self._begins, ends, self._values, strict=True):
+            for _ in range(begin, end):
+                yield value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
+
+    def __repr__(self) -> str:
+        return f"<{len(self._values)} runs over {self._n} states>"
+
+
 @dataclass(slots=True, eq=False)
 class Automaton:
     """States, byte edges, calls and entries of a compiled grammar.
@@ -127,8 +179,8 @@ class Automaton:
     loop_entry: NDArray[np.int32]
     loop_min: NDArray[np.int32]
     loop_max: NDArray[np.int32]
-    state_rules: tuple[tuple[str, ...], ...]
-    state_origins: tuple[tuple[Origin, ...], ...]
+    state_rules: Sequence[tuple[str, ...]]
+    state_origins: Sequence[tuple[Origin, ...]]
     empty_start: NDArray[np.int32] = field(default_factory=_none)
     empty_target: NDArray[np.int32] = field(default_factory=_none)
     #: per loop: bytes that an iteration takes at least, and the bytes that it may contain, as a set of bits

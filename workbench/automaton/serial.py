@@ -229,7 +229,7 @@ def _stored(kind: np.dtype[Any], width: int) -> np.dtype[Any]:
 
 
 def _sets(
-    name: str, per_state: tuple[tuple[Any, ...], ...], number: Callable[[Any], int]
+    name: str, per_state: Sequence[tuple[Any, ...]], number: Callable[[Any], int]
 ) -> dict[str, NDArray[Any]]:
     """Per state the number of a tuple; the tuples one after the other, equal ones once."""
     # by identity first: most states share a tuple with a neighbour

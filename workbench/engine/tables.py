@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import islice
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,6 +23,36 @@ _LINKS = 1 << 14
 _TEXT = 1 << 16
 _GUARDS = {"look": k.LOOK, "may": k.MAY, "take": k.TAKE, "other": k.OTHER, "end": k.END}
 _GUARDS["empty"] = k.EMPTY_TEXT
+#: parts that are arrays of the automaton
+_TAKEN = (
+    (k.FINAL, "final"),
+    (k.EDGE_START, "edge_start"),
+    (k.EDGE_LO, "edge_lo"),
+    (k.EDGE_HI, "edge_hi"),
+    (k.EDGE_TARGET, "edge_target"),
+    (k.EMPTY_START, "empty_start"),
+    (k.EMPTY_TARGET, "empty_target"),
+    (k.EMPTY_GUARD, "empty_guard"),
+    (k.CALL_START, "call_start"),
+    (k.CALL_ENTRY, "call_entry"),
+    (k.LOOP_ENTRY, "loop_entry"),
+    (k.LOOP_MIN, "loop_min"),
+    (k.LOOP_MAX, "loop_max"),
+    (k.WATCHED, "watched"),
+)
+#: parts that are made here
+_MADE = (
+    *(k.CALL_RETURN, k.ENTRY_STATE, k.ENTRY_FIRST, k.CALL_ORDER, k.SITE_LOOP, k.SITE_RETURN),
+    *(k.LOOP_ZONE, k.GUARD_OP, k.GUARD_ITEM, k.GUARD_SET, k.SETS),
+    *(k.SCOPE_WORDS, k.SCOPE_LEAST, k.SCOPE_MOST, k.SCOPE_REQUIRED, k.SCOPE_NAMES),
+    *(k.WATCH_CELL, k.WATCH_LANGUAGE, k.WATCH_LOOSE, k.WATCH_ROOT),
+    *(k.TREE_START, k.TREE_BYTE, k.TREE_NODE, k.TREE_END),
+    *(k.LANGUAGE_AT, k.TEXTS_LEFT, k.STEP_START, k.STEP_LOW, k.STEP_HIGH, k.STEP_TARGET),
+)
+#: room of a part at least, where automata grow
+_LEAST_ROOM = 256
+
+_More = dict[int, NDArray[np.generic]]
 
 
 class Packed:
@@ -36,110 +69,38 @@ class Packed:
         self.words = (self.n_symbols + 31) // 32
         self.states_room = 0
         self._sites: dict[tuple[int, int], int] = {}
-        self._returns = np.zeros(0, dtype=np.int32)
-        self._zones: list[int] = []
-        self._room: dict[int, int] = {}
-        self._filled: dict[int, int] = {}
-        self._sets: list[int] = []
-        self._guards: list[tuple[int, int, int]] = []
-        self._scopes: list[tuple[int, int, int, int, int]] = []
+        slots = [*(slot for slot, _ in _TAKEN), *_MADE]
+        self._room = dict.fromkeys(slots, -1)
+        self._filled = dict.fromkeys(slots, 0)
         self._loose: list[int] = []
-        self._language_at: list[int] = []
-        self._texts_left: list[int] = []
-        self._step_start: list[int] = [0]
-        self._steps: list[tuple[int, int, int]] = []
-        none = np.zeros(0, dtype=np.int32)
-        self._watch_root = self._tree_byte = self._tree_node = self._tree_end = none
-        self._tree_start = np.zeros(1, dtype=np.int32)
-        self._order = _call_order(automaton) if automaton.grow is None else None
-        self._first = _first_symbols(automaton, self.words) if automaton.grow is None else None
         self.sync()
 
     def sync(self) -> None:
         """Take over what is new in the automaton; ``auto`` may be a new array afterwards."""
-        a = self.automaton
-        self._number_sites()
-        self._plant_trees()
-        self._add_sets()
-        self._add_languages()
-        zones = zip(a.loop_alphabet, a.loop_least, strict=True)
-        for alphabet, least in list(zones)[len(self._zones) :]:
-            self._zones.append(self.slices.longest_run(alphabet) // least + 2)
-        n_entries = len(a.entry_state)
-        first = self._first
-        if first is None:
-            first = np.full(n_entries * self.words, -1, dtype=np.int32)
-        order = self._order
-        if order is None:
-            order = np.zeros(0, dtype=np.int32)
-        sites = np.array(list(self._sites), dtype=np.int32).reshape(-1, 2)
-        steps = np.array(self._steps, dtype=np.int32).reshape(-1, 3)
-        guards = np.array(self._guards, dtype=np.int32).reshape(-1, 3)
-        scopes = np.array(self._scopes, dtype=np.int32).reshape(-1, 5)
-        parts: dict[int, NDArray[np.generic]] = {
-            k.FINAL: a.final,
-            k.EDGE_START: a.edge_start,
-            k.EDGE_LO: a.edge_lo,
-            k.EDGE_HI: a.edge_hi,
-            k.EDGE_TARGET: a.edge_target,
-            k.EMPTY_START: a.empty_start,
-            k.EMPTY_TARGET: a.empty_target,
-            k.EMPTY_GUARD: a.empty_guard,
-            k.CALL_START: a.call_start,
-            k.CALL_ENTRY: a.call_entry,
-            k.CALL_RETURN: self._returns,
-            k.ENTRY_STATE: a.entry_state,
-            k.ENTRY_FIRST: first,
-            k.CALL_ORDER: order,
-            k.SITE_LOOP: sites[:, 0],
-            k.SITE_RETURN: sites[:, 1],
-            k.LOOP_ENTRY: a.loop_entry,
-            k.LOOP_MIN: a.loop_min,
-            k.LOOP_MAX: a.loop_max,
-            k.LOOP_ZONE: np.array(self._zones, dtype=np.int32),
-            k.GUARD_OP: guards[:, 0],
-            k.GUARD_ITEM: guards[:, 1],
-            k.GUARD_SET: guards[:, 2],
-            k.SCOPE_WORDS: scopes[:, 0],
-            k.SCOPE_LEAST: scopes[:, 1],
-            k.SCOPE_MOST: scopes[:, 2],
-            k.SCOPE_REQUIRED: scopes[:, 3],
-            k.SCOPE_NAMES: scopes[:, 4],
-            k.SETS: np.array(self._sets, dtype=np.int32),
-            k.WATCH_CELL: np.array(
-                [watch.cell if watch.fresh else -1 for watch in a.watches], dtype=np.int32
-            ),
-            k.WATCH_LANGUAGE: np.array([watch.language for watch in a.watches], dtype=np.int32),
-            k.WATCH_LOOSE: np.array(
-                [2 if watch.language < 0 else self._loose[watch.language] for watch in a.watches],
-                dtype=np.int32,
-            ),
-            k.LANGUAGE_AT: np.array(self._language_at, dtype=np.int32),
-            k.TEXTS_LEFT: np.array(self._texts_left, dtype=np.int32),
-            k.STEP_START: np.array(self._step_start, dtype=np.int32),
-            k.STEP_LOW: steps[:, 0],
-            k.STEP_HIGH: steps[:, 1],
-            k.STEP_TARGET: steps[:, 2],
-            k.WATCHED: a.watched,
-            k.WATCH_ROOT: self._watch_root,
-            k.TREE_START: self._tree_start,
-            k.TREE_BYTE: self._tree_byte,
-            k.TREE_NODE: self._tree_node,
-            k.TREE_END: self._tree_end,
-        }
-        if any(len(part) > self._room.get(slot, -1) for slot, part in parts.items()):
-            self._lay_out(parts)
+        a, filled, room = self.automaton, self._filled, self._room
+        more: _More = {}
+        for slot, name in _TAKEN:
+            part = getattr(a, name)
+            if len(part) > filled[slot]:
+                more[slot] = part[filled[slot] :]
+        self._number_sites(more)
+        self._add_entries(more)
+        self._add_zones(more)
+        self._plant_trees(more)
+        self._add_sets(more)
+        self._add_languages(more)
+        self._add_watches(more)
+        if any(filled[slot] + len(part) > room[slot] for slot, part in more.items()):
+            self._lay_out(more)
         auto = self.auto
-        for slot, part in parts.items():
-            # entries are filled in later, all else is only appended to
-            begin = 0 if slot == k.ENTRY_STATE else self._filled.get(slot, 0)
-            at = int(auto[slot])
-            auto[at + begin : at + len(part)] = part[begin:]
-            self._filled[slot] = len(part)
+        for slot, part in more.items():
+            at = int(auto[slot]) + filled[slot]
+            auto[at : at + len(part)] = part
+            filled[slot] += len(part)
         auto[k.N_STATES] = a.n_states
         auto[k.HAS_WATCH] = len(a.watches) > 0
 
-    def _lay_out(self, parts: dict[int, NDArray[np.generic]]) -> None:
+    def _lay_out(self, more: _More) -> None:
         """A new array with twice the room where the automaton may still grow."""
         grows = self.automaton.grow is not None
         header = np.zeros(k.AUTO_SLOTS, dtype=np.int32)
@@ -148,23 +109,28 @@ class Packed:
             self.n_symbols + 1,
             self.words,
         )
-        header[k.RANKED] = self._order is not None
+        header[k.RANKED] = not grows
         # a member takes two bytes at least, one of them between members
         header[k.SCOPE_REACH] = self.slices.max_token_bytes // 2 + 2
         size = header.size
-        for slot, part in parts.items():
+        for slot, filled in self._filled.items():
             header[slot] = size
-            self._room[slot] = 2 * len(part) + 64 if grows else len(part)
+            needed = filled + (len(more[slot]) if slot in more else 0)
+            self._room[slot] = 2 * needed + _LEAST_ROOM if grows else needed
             size += self._room[slot]
         self.states_room = self._room[k.FINAL]
+        old = self.auto
         self.auto = np.zeros(size, dtype=np.int32)
         self.auto[: header.size] = header
-        self._filled.clear()
+        for slot, filled in self._filled.items():
+            if filled:
+                at, before = int(header[slot]), int(old[slot])
+                self.auto[at : at + filled] = old[before : before + filled]
 
-    def _number_sites(self) -> None:
+    def _number_sites(self, more: _More) -> None:
         """Number the counted call sites; a site is a loop and where it returns to."""
         a = self.automaton
-        known = len(self._returns)
+        known = self._filled[k.CALL_RETURN]
         if known == len(a.call_return):
             return
         fresh = a.call_return[known:].astype(np.int32)
@@ -172,54 +138,119 @@ class Packed:
         watch = a.call_watch[known:]
         loops = np.where(watch >= 0, -1 - watch, a.call_loop[known:])
         loops = np.where(watch < -1, k.SCOPE_SITE + 2 + watch, loops)
-        counted = (a.call_loop[known:] >= 0) | (watch != -1)
-        for i in np.flatnonzero(counted).tolist():
-            key = (int(loops[i]), int(fresh[i]))
-            fresh[i] = k.SITE_BASE + self._sites.setdefault(key, len(self._sites))
-        self._returns = np.concatenate([self._returns, fresh])
+        counted = np.flatnonzero((a.call_loop[known:] >= 0) | (watch != -1))
+        sites, n_sites = self._sites, len(self._sites)
+        keys = zip(loops[counted].tolist(), fresh[counted].tolist(), strict=True)
+        numbers = [sites.setdefault(key, len(sites)) for key in keys]
+        fresh[counted] = numbers
+        fresh[counted] += k.SITE_BASE
+        more[k.CALL_RETURN] = fresh
+        if len(sites) > n_sites:
+            added = np.array(list(islice(sites, n_sites, None)), dtype=np.int32)
+            more[k.SITE_LOOP], more[k.SITE_RETURN] = added[:, 0], added[:, 1]
 
-    def _add_sets(self) -> None:
-        """Sets of members and what refers to them, of the scopes and guards that are new."""
+    def _add_entries(self, more: _More) -> None:
+        """Where entries begin; which symbols come first and who calls whom, where all are built."""
         a = self.automaton
+        # entries are filled in later, all else is only appended to
+        self._filled[k.ENTRY_STATE] = 0
+        more[k.ENTRY_STATE] = a.entry_state
+        n_first = len(a.entry_state) * self.words - self._filled[k.ENTRY_FIRST]
+        if n_first and a.grow is None:
+            more[k.CALL_ORDER] = _call_order(a)
+            more[k.ENTRY_FIRST] = _first_symbols(a, self.words)
+        elif n_first:
+            more[k.ENTRY_FIRST] = np.full(n_first, -1, dtype=np.int32)
+
+    def _add_zones(self, more: _More) -> None:
+        """How far from the bounds of the loops that are new counts are told apart."""
+        a, known = self.automaton, self._filled[k.LOOP_ZONE]
+        if known == len(a.loop_least):
+            return
+        reach = zip(a.loop_alphabet[known:], a.loop_least[known:], strict=True)
+        zones = [self.slices.longest_run(alphabet) // least + 2 for alphabet, least in reach]
+        more[k.LOOP_ZONE] = np.array(zones, dtype=np.int32)
+
+    def _add_sets(self, more: _More) -> None:
+        """Sets of members and what refers to them, of the scopes and guards that are new."""
+        a, first = self.automaton, self._filled[k.SETS]
+        scopes, guards = self._filled[k.SCOPE_WORDS], self._filled[k.GUARD_OP]
+        if scopes == len(a.scopes) and guards == len(a.guards):
+            return
+        sets: list[int] = []
 
         def begin(chosen: int, members: int) -> int:
-            at = len(self._sets)
-            for first in range(0, members, k.WORD):
-                self._sets.append(chosen >> first & (1 << k.WORD) - 1)
+            at = first + len(sets)
+            for bit in range(0, members, k.WORD):
+                sets.append(chosen >> bit & (1 << k.WORD) - 1)
             return at
 
-        for scope in a.scopes[len(self._scopes) :]:
+        rows: list[tuple[int, ...]] = []
+        for scope in a.scopes[scopes:]:
             words = -(-scope.members // k.WORD)
             at = begin(scope.required, scope.members)
-            self._scopes.append((words, scope.least, scope.most, at, int(scope.names)))
-        for guard in a.guards[len(self._guards) :]:
+            rows.append((words, scope.least, scope.most, at, int(scope.names)))
+        slots: tuple[int, ...] = (k.SCOPE_WORDS, k.SCOPE_LEAST, k.SCOPE_MOST)
+        _columns(more, (*slots, k.SCOPE_REQUIRED, k.SCOPE_NAMES), rows)
+        rows = []
+        for guard in a.guards[guards:]:
             item = int(guard.others)
             if guard.kind == "take":
                 item = guard.among.bit_length() - 1
             elif guard.kind == "empty":
                 item = guard.among
             at = begin(guard.among, guard.members) if guard.kind == "may" else 0
-            self._guards.append((_GUARDS[guard.kind], item, at))
+            rows.append((_GUARDS[guard.kind], item, at))
+        _columns(more, (k.GUARD_OP, k.GUARD_ITEM, k.GUARD_SET), rows)
+        more[k.SETS] = np.array(sets, dtype=np.int32)
 
-    def _add_languages(self) -> None:
+    def _add_languages(self, more: _More) -> None:
         """Languages of fresh texts that are new; their states are numbered through."""
-        for language in self.automaton.languages[len(self._language_at) :]:
-            first = len(self._texts_left)
-            self._loose.append(sum(is_ample(language, tail) for tail in self.slices.tails))
-            self._language_at.append(first)
-            self._texts_left += language.counts
-            degree = [0] * len(language.counts)
-            for state, low, high, target in language.steps:
-                degree[state] += 1
-                self._steps.append((low, high, first + target))
-            self._step_start += (len(self._steps) - sum(degree) + np.cumsum(degree)).tolist()
-
-    def _plant_trees(self) -> None:
-        """Trees of the texts of the watches that are new, over their UTF-8 bytes."""
-        fresh = self.automaton.watches[len(self._watch_root) :]
+        fresh = self.automaton.languages[self._filled[k.LANGUAGE_AT] :]
         if not fresh:
             return
-        first = len(self._tree_end)
+        first, n_steps = self._filled[k.TEXTS_LEFT], self._filled[k.STEP_LOW]
+        at: list[int] = []
+        starts: list[NDArray[np.int64]] = []
+        steps: list[NDArray[np.int64]] = []
+        for language in fresh:
+            self._loose.append(sum(is_ample(language, tail) for tail in self.slices.tails))
+            at.append(first)
+            rows = np.array(language.steps, dtype=np.int64).reshape(-1, 4)
+            counts = np.bincount(rows[:, 0], minlength=len(language.counts))
+            starts.append(n_steps + np.cumsum(counts))
+            rows[:, 3] += first
+            steps.append(rows)
+            first += len(language.counts)
+            n_steps += len(rows)
+        if not self._filled[k.STEP_START]:
+            starts.insert(0, np.zeros(1, dtype=np.int64))
+        more[k.LANGUAGE_AT] = np.array(at, dtype=np.int32)
+        counts = np.concatenate([np.array(language.counts) for language in fresh])
+        more[k.TEXTS_LEFT] = counts
+        more[k.STEP_START] = np.concatenate(starts)
+        whole = np.concatenate(steps)
+        more[k.STEP_LOW], more[k.STEP_HIGH] = whole[:, 1], whole[:, 2]
+        more[k.STEP_TARGET] = whole[:, 3]
+
+    def _add_watches(self, more: _More) -> None:
+        """What the watches that are new look at; their languages are known."""
+        rows = [
+            (
+                watch.cell if watch.fresh else -1,
+                watch.language,
+                2 if watch.language < 0 else self._loose[watch.language],
+            )
+            for watch in self.automaton.watches[self._filled[k.WATCH_CELL] :]
+        ]
+        _columns(more, (k.WATCH_CELL, k.WATCH_LANGUAGE, k.WATCH_LOOSE), rows)
+
+    def _plant_trees(self, more: _More) -> None:
+        """Trees of the texts of the watches that are new, over their UTF-8 bytes."""
+        fresh = self.automaton.watches[self._filled[k.WATCH_ROOT] :]
+        if not fresh:
+            return
+        first = self._filled[k.TREE_END]
         roots: list[int] = []
         children: list[dict[int, int]] = []
         ends: list[int] = []
@@ -240,18 +271,24 @@ class Packed:
                         following = children[at][byte] = node()
                     at = following
                 ends[at] = 1
-        bytes_ = [byte for some in children for byte in some]
+        n_bytes = self._filled[k.TREE_BYTE]
+        starts = n_bytes + np.cumsum([len(some) for some in children])
+        if not self._filled[k.TREE_START]:
+            starts = np.concatenate([np.zeros(1, dtype=np.int64), starts])
+        more[k.WATCH_ROOT] = np.array(roots, dtype=np.int32)
+        more[k.TREE_START] = starts
+        more[k.TREE_BYTE] = np.array([b for some in children for b in some], dtype=np.int32)
         nodes = [first + child for some in children for child in some.values()]
-        starts = len(self._tree_byte) + np.cumsum([len(some) for some in children])
+        more[k.TREE_NODE] = np.array(nodes, dtype=np.int32)
+        more[k.TREE_END] = np.array(ends, dtype=np.int32)
 
-        def longer(old: NDArray[np.int32], new: list[int] | NDArray[np.int64]) -> NDArray[np.int32]:
-            return np.concatenate([old, np.asarray(new, dtype=np.int32)])
 
-        self._watch_root = longer(self._watch_root, roots)
-        self._tree_start = longer(self._tree_start, starts)
-        self._tree_byte = longer(self._tree_byte, bytes_)
-        self._tree_node = longer(self._tree_node, nodes)
-        self._tree_end = longer(self._tree_end, ends)
+def _columns(more: _More, slots: tuple[int, ...], rows: Sequence[tuple[int, ...]]) -> None:
+    """A part for each column of some rows."""
+    if rows:
+        table = np.array(rows, dtype=np.int32)
+        for column, slot in enumerate(slots):
+            more[slot] = table[:, column]
 
 
 def _call_order(a: Automaton) -> NDArray[np.int32]:

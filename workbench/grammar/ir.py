@@ -51,7 +51,7 @@ class Origin:
     negated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Expr:
     """Base class of the expressions: a language of byte strings (and of tokens that are named)."""
 

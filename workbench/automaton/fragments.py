@@ -1,0 +1,460 @@
+"""Expressions -> positions, relative to where they stand: what has no names of rules in it, once a process.
+
+An expression without uses of rules, scopes, guards and watched texts becomes the same positions and edges
+wherever it stands. Expressions that are shared, within a grammar or by all that a front end writes, are
+made into a :class:`Fragment` when they are met for the second time, which lives as long as its expression.
+From then on a place where it stands costs a line in a list; rows of all places, and those of literals, are
+written together (:meth:`Pieces.edges`).
+
+Next file to read: ``direct.py``.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, Literal as OneOf, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.automaton.memo import Memo
+from workbench.automaton.nfa import LONG_RUN, collapsed, runs_joined
+from workbench.automaton.utf8 import byte_ranges, utf8_graph
+from workbench.grammar.ir import (
+    Alt,
+    ByteSet,
+    CharSet,
+    Expr,
+    Graph,
+    Literal,
+    Origin,
+    Repeat,
+    Seq,
+    children,
+)
+
+__all__ = ["Fragment", "Pieces", "Rows", "Task"]
+
+#: repetitions of at most this many leaves are written out, others are counted
+_EXPANSION = 6
+#: alternatives beyond this number are sorted into a tree
+_FACTORED = 4
+#: the start and the end in the rows of a fragment; its own positions follow
+_START, _END, _OWN = 0, 1, 2
+#: positions that a fragment has at most
+_MOST = 50_000
+#: in place of a fragment: the expression was met once; none can be made of it
+_State = OneOf["met", "none"]
+_MET: _State = "met"
+_NONE: _State = "none"
+
+#: rows by column
+Rows = NDArray[np.int32]
+#: an expression, where it begins and ends, and what it comes from
+Task = tuple[Expr, int, int, Origin | None]
+
+
+class Fragment(NamedTuple):
+    """Positions and edges of an expression; position 0 is its start, 1 its end."""
+
+    #: positions beside the start and the end
+    n: int
+    #: columns source, first byte, last byte, target; of empty edges -1 in place of bytes
+    edges: Rows
+    n_edges: int
+    #: counted repeats: source, target, what is repeated
+    counted: tuple[tuple[int, int, Repeat], ...]
+    #: whether some of it may lead nowhere
+    doubtful: bool
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes it takes, in hundreds."""
+        return 10 + (self.edges.nbytes + 200 * len(self.counted)) // 100
+
+
+#: 64 MB of them at most
+_fragments: Memo[Fragment | _State] = Memo(640_000)
+
+
+class _TooLarge(Exception):
+    """More positions than a fragment is kept with."""
+
+
+class Pieces:
+    """Collects the positions and edges of expressions, those of fragments and literals unwritten."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._empty()
+
+    def _empty(self) -> None:
+        """Forget all edges, not the number of positions."""
+        #: source, first byte, last byte, target, one after the other; of empty edges -1, guard or -1
+        self.rows = array("i")
+        #: source, first of the positions between, target, bytes
+        self.literals: list[tuple[int, int, int, bytes]] = []
+        #: fragment, source, target, first of its own positions
+        self.placed: list[tuple[Fragment, int, int, int]] = []
+        #: counted repeats: source, target, what is repeated
+        self.counted: list[tuple[int, int, Repeat]] = []
+        #: where runs of positions with one origin begin, and the origins
+        self.origins: list[tuple[int, Origin | None]] = []
+        self.doubtful = False
+        self._origin: Any = self  # none yet
+
+    def position(self, origin: Origin | None, n: int = 1) -> int:
+        """The first of ``n`` new positions."""
+        number = self.n
+        self.n = number + n
+        if origin is not self._origin:
+            self._origin = origin
+            self.origins.append((number, origin))
+        return number
+
+    def fragment(self, top: Expr, start: int, end: int) -> None:
+        """Connect two positions with the language of an expression."""
+        stack: list[Task] = [(top, start, end, top.origin)]
+        while stack:
+            expr, a, b, origin = stack.pop()
+            kind = type(expr)
+            if expr.origin is not None:
+                origin = expr.origin
+            if kind is Literal:
+                self._literal(expr.data, a, b, origin)  # type: ignore[attr-defined]
+            elif kind is ByteSet:
+                self._bytes(expr.mask, a, b)  # type: ignore[attr-defined]
+            elif kind in _PARTS:
+                known = self._known(expr)
+                if known is None:
+                    _PARTS[kind](self, expr, a, b, origin, stack)
+                else:
+                    self._place(known, a, b, origin)
+            else:
+                self._named(expr, a, b)
+
+    def _named(self, expr: Expr, a: int, b: int) -> None:
+        """A part that depends on the grammar around it."""
+        raise TypeError(f"not an expression: {expr!r}")
+
+    def _known(self, expr: Expr) -> Fragment | None:
+        """The fragment of an expression, made when it is met for the second time."""
+        found = _fragments.get(expr)
+        if isinstance(found, Fragment):
+            return found
+        if found is None:
+            _fragments.put(expr, _MET)
+        elif found is _MET:
+            made = _made(expr)
+            if isinstance(made, Fragment):
+                _fragments.put(expr, made, made.weight)
+                return made
+            _fragments.put(expr, made)
+        return None
+
+    def _place(self, fragment: Fragment, a: int, b: int, origin: Origin | None) -> None:
+        if fragment.n:
+            first = self.position(origin, fragment.n) - _OWN
+        else:
+            first = 0
+        if fragment.n_edges:
+            self.placed.append((fragment, a, b, first))
+        for source, target, expr in fragment.counted:
+            source = (a, b)[source] if source < _OWN else first + source
+            target = (a, b)[target] if target < _OWN else first + target
+            self.counted.append((source, target, expr))
+        self.doubtful |= fragment.doubtful
+
+    def _literal(self, data: bytes, a: int, b: int, origin: Origin | None) -> None:
+        n = len(data)
+        if n > 1:
+            self.literals.append((a, self.position(origin, n - 1), b, data))
+        elif n:
+            self.rows.extend((a, data[0], data[0], b))
+        else:
+            self.rows.extend((a, -1, -1, b))
+
+    def _bytes(self, mask: int, a: int, b: int) -> None:
+        ranges = byte_ranges(mask)
+        for low, high in ranges:
+            self.rows.extend((a, low, high, b))
+        self.doubtful |= not ranges
+
+    def _chars(
+        self, expr: CharSet, a: int, b: int, origin: Origin | None, stack: list[Task]
+    ) -> None:
+        n, edges = utf8_graph(expr.ranges)
+        self.doubtful |= not edges
+        local = [a, b]
+        if n > 2:
+            first = self.position(origin, n - 2)
+            local += range(first, first + n - 2)
+        for source, low, high, target in edges:
+            self.rows.extend((local[source], low, high, local[target]))
+
+    def _seq(self, expr: Seq, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
+        items = runs_joined(expr.items)
+        if not items:
+            self.rows.extend((a, -1, -1, b))
+            return
+        if len(items) == 1:
+            stack.append((items[0], a, b, origin))
+            return
+        first = self.position(origin, len(items) - 1)
+        stops = [a, *range(first, self.n), b]
+        # pushed last to first, so that positions come in the order of the text
+        for item, (after, before) in zip(reversed(items), pairwise(reversed(stops)), strict=True):
+            stack.append((item, before, after, origin))
+
+    def _alt(self, expr: Alt, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
+        if len(expr.items) > _FACTORED:
+            self._choices(expr, a, b, origin, stack)
+            return
+        for item in expr.items:
+            stack.append((item, a, b, origin))
+        self.doubtful |= not expr.items
+
+    def _choices(self, expr: Alt, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
+        """Many alternatives as a tree of what they begin with: bytes, or parts that are one object."""
+        children: dict[tuple[int, int], int] = {}
+        for item in expr.items:
+            at = a
+            place = item.origin or origin
+            for element in _elements(item):
+                step = (at, element if isinstance(element, int) else ~id(element))
+                following = children.get(step)
+                if following is None:
+                    following = children[step] = self.position(place)
+                    if isinstance(element, int):
+                        self.rows.extend((at, element, element, following))
+                    else:
+                        stack.append((element, at, following, place))
+                at = following
+            self.rows.extend((at, -1, -1, b))
+
+    def _graph(self, expr: Graph, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
+        first = self.position(origin, expr.n_states)
+        self.rows.extend((a, -1, -1, first + expr.start))
+        finals = set(expr.finals)
+        into: dict[int, list[int]] = {}
+        for source, _, target in expr.edges:
+            into.setdefault(target, []).append(source)
+        leaving = set().union(*into.values())
+        useful = set(finals)
+        todo = list(finals)
+        while todo:
+            for source in into.get(todo.pop(), ()):
+                if source not in useful:
+                    useful.add(source)
+                    todo.append(source)
+        self.doubtful |= expr.start not in useful
+        for final in expr.finals:
+            self.rows.extend((first + final, -1, -1, b))
+        for source, label, target in expr.edges:
+            if target not in useful:
+                continue
+            to = b if target in finals and target not in leaving else first + target
+            if type(label) is ByteSet and label.mask:
+                self._bytes(label.mask, first + source, to)
+            else:
+                stack.append((label, first + source, to, origin))
+
+    def _repeat(
+        self, expr: Repeat, a: int, b: int, origin: Origin | None, stack: list[Task]
+    ) -> None:
+        expr = collapsed(expr)
+        item, least, most = expr.item, expr.min, expr.max
+        if most is not None and least > most:
+            self.doubtful = True
+            return
+        if most == 0:
+            self.rows.extend((a, -1, -1, b))
+            return
+        wanted = least if most is None else most
+        if wanted > 1 and (wanted > _EXPANSION or wanted * _leaves(item) > _EXPANSION):
+            self.counted.append((a, b, expr))
+            return
+        here = self.position(origin)
+        self.rows.extend((a, -1, -1, here))
+        begin = here
+        for _ in range(least):
+            there = self.position(origin)
+            stack.append((item, here, there, origin))
+            begin, here = here, there
+        if most is None and least:
+            self.rows.extend((here, -1, -1, begin))
+        elif most is None:
+            stack.append((item, here, here, origin))
+        else:
+            for _ in range(most - least):
+                there = self.position(origin)
+                stack.append((item, here, there, origin))
+                self.rows.extend((here, -1, -1, b))
+                here = there
+        self.rows.extend((here, -1, -1, b))
+
+    # -- rows ----------------------------------------------------------------------------------
+
+    def marks(self) -> tuple[int, int, int]:
+        """How much there is, for :meth:`edges` to begin at."""
+        return len(self.rows), len(self.literals), len(self.placed)
+
+    def edges(self, since: tuple[int, int, int] = (0, 0, 0)) -> Rows:
+        """Columns source, first byte, last byte and target of all edges, unordered.
+
+        Empty edges have -1 as their first byte, and as the last one their guard or -1.
+        """
+        rows, literals, placed = since
+        parts = [np.array(self.rows[rows:], dtype=np.int32).reshape(-1, 4).T]
+        if len(self.literals) > literals:
+            parts.append(_of_literals(self.literals[literals:]))
+        if len(self.placed) > placed:
+            parts.append(_moved(self.placed[placed:]))
+        return np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
+
+
+_PARTS: dict[type, Any] = {
+    Seq: Pieces._seq,
+    Alt: Pieces._alt,
+    Repeat: Pieces._repeat,
+    Graph: Pieces._graph,
+    CharSet: Pieces._chars,
+}
+
+
+class _Recorder(Pieces):
+    """Makes one fragment. Fragments of its parts are used, none are made."""
+
+    def position(self, origin: Origin | None, n: int = 1) -> int:
+        """The first of ``n`` new positions."""
+        self.n += n
+        if self.n > _MOST:
+            raise _TooLarge
+        return self.n - n
+
+    def _known(self, expr: Expr) -> Fragment | None:
+        found = _fragments.get(expr)
+        return found if isinstance(found, Fragment) else None
+
+
+def _made(expr: Expr) -> Fragment | _State:
+    """The fragment of an expression, where there is one."""
+    if not _stands_alone(expr):
+        return _NONE
+    recorder = _Recorder()
+    recorder.n = _OWN
+    try:
+        recorder.fragment(expr, _START, _END)
+    except _TooLarge:
+        return _NONE
+    edges = np.ascontiguousarray(recorder.edges())
+    return Fragment(
+        recorder.n - _OWN,
+        edges,
+        edges.shape[1],
+        tuple(recorder.counted),
+        recorder.doubtful,
+    )
+
+
+def _stands_alone(top: Expr) -> bool:
+    """Whether an expression is the same in every grammar; marks the parts of it of which no fragment is made.
+
+    Parts first, without recursion: expressions may be nested deeply. What is marked is not looked into again.
+    """
+    alone: dict[int, bool] = {}
+    stack = [top]
+    while stack:
+        expr = stack[-1]
+        if id(expr) in alone:
+            stack.pop()
+            continue
+        kind = type(expr)
+        if kind not in _PARTS:
+            alone[id(expr)] = kind is Literal or kind is ByteSet
+            continue
+        found = _fragments.get(expr)
+        if found is not None and found is not _MET:
+            alone[id(expr)] = found is not _NONE
+            continue
+        parts = children(expr)
+        waiting = [part for part in parts if id(part) not in alone]
+        if waiting:
+            stack += waiting
+            continue
+        # an origin within is one of the grammar that wrote it
+        alone[id(expr)] = all(alone[id(part)] and part.origin is None for part in parts)
+        if not alone[id(expr)]:
+            _fragments.put(expr, _NONE)
+    return alone[id(top)]
+
+
+def _of_literals(literals: Sequence[tuple[int, int, int, bytes]]) -> Rows:
+    """The edges of literals, one byte after the other."""
+    sources, firsts, targets, texts = zip(*literals, strict=True)
+    lengths = np.array([len(text) for text in texts])
+    ends = lengths.cumsum()
+    starts = ends - lengths
+    total = int(ends[-1])
+    out = np.empty((4, total), dtype=np.int32)
+    out[1:3] = np.frombuffer(b"".join(texts), dtype=np.uint8)
+    # the positions between are numbered through: byte i leads from the one before to the i-th
+    out[3] = np.arange(total) + (np.array(firsts) - starts).repeat(lengths)
+    out[0] = out[3] - 1
+    out[0, starts] = sources
+    out[3, ends - 1] = targets
+    return out
+
+
+def _moved(placed: Sequence[tuple[Fragment, int, int, int]]) -> Rows:
+    """Rows of fragments where these stand: the first and the last column are positions."""
+    out = np.concatenate([one[0].edges for one in placed], axis=1)
+    lengths = [one[0].n_edges for one in placed]
+    table = np.array([one[1:] for one in placed], dtype=np.int32)
+    starts, ends, offsets = table.repeat(lengths, axis=0).T
+    columns = out[::3]
+    at_start, at_end = columns == _START, columns == _END
+    columns += offsets
+    np.copyto(columns, starts, where=at_start)
+    np.copyto(columns, ends, where=at_end)
+    return out
+
+
+def _leaves(expr: Expr) -> int:
+    """Leaves of an expression, counted up to the limit of what is written out."""
+    total = 0
+    stack = [expr]
+    while stack and total <= _EXPANSION:
+        node = stack.pop()
+        if isinstance(node, Seq | Alt):
+            stack.extend(node.items)
+        elif isinstance(node, Repeat):
+            total += 1
+            stack.append(node.item)
+        elif isinstance(node, Graph):
+            total += len(node.edges)
+        elif isinstance(node, Literal):
+            total += len(node.data)
+        elif isinstance(node, CharSet):
+            total += 1 if not node.ranges or node.ranges[-1][1] < 0x80 else 4
+        else:
+            total += 1
+    return total
+
+
+def _elements(expr: Expr) -> Iterator[int | Expr]:
+    """The bytes of an expression's literals and its other parts, in order."""
+    stack = [expr]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Literal):
+            yield from part.data
+        elif isinstance(part, Seq) and len(part.items) < LONG_RUN:
+            stack.extend(reversed(part.items))
+        elif isinstance(part, CharSet) and len(part.ranges) == 1:
+            low, high = part.ranges[0]
+            yield low if low == high < 0x80 else part
+        else:
+            yield part
