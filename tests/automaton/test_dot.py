@@ -9,8 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import workbench as wb
 from tests.notebook.samples import automaton
 from workbench.automaton.dot import byte_label, picture, transitions
+from workbench.diagnostics.verdicts import byte_vocabulary
 
 pytest.importorskip("graphviz", reason="the graphviz package is not installed")
 
@@ -50,7 +52,7 @@ def test_transitions_join_edges_and_name_calls() -> None:
     }
 
 
-def test_counted_calls_show_their_bounds() -> None:
+def test_counted_calls_show_what_is_repeated_and_their_bounds() -> None:
     plain = automaton()
     one = np.array([0], dtype=np.int32)
     for low, high, text in ((2, 5, "×2–5"), (3, 3, "×3"), (1, -1, "×1–∞")):
@@ -60,7 +62,32 @@ def test_counted_calls_show_their_bounds() -> None:
             loop_min=np.array([low], dtype=np.int32),
             loop_max=np.array([high], dtype=np.int32),
         )
-        assert transitions(counted, 4)[0].label == f"▭ string {text}"
+        assert transitions(counted, 4)[0].label == f'▭ "… {text}'
+
+
+def test_what_is_repeated_has_the_name_of_no_rule() -> None:
+    """The white space of schemas is one part of the automaton that all rules share."""
+    schema = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 30}
+    compiled = wb.compile(wb.json_schema({"properties": {"a": schema}}), byte_vocabulary())
+    whole = compiled.automaton.complete()
+    labels = {edge.label for state in range(whole.n_states) for edge in transitions(whole, state)}
+    assert {"▭ → ↵ ⟨0D⟩ ␣ ×1–20", "▭ ,… ×1–29"} <= labels
+    grammar = wb.gbnf('root ::= "[" (item ","){2,40} "]"\nitem ::= "(" item ")" | "x"')
+    whole = wb.compile(grammar, byte_vocabulary()).automaton.complete()
+    labels = {edge.label for state in range(whole.n_states) for edge in transitions(whole, state)}
+    assert "▭ item… ×2–40" in labels
+
+
+def test_what_is_repeated_is_part_of_what_repeats_it() -> None:
+    """Blanks that a member has around it are its own, not those of the rule that had such blanks first."""
+    member = {"type": "array", "items": {"type": "integer"}}
+    grammar = wb.json_schema({"type": "object", "properties": {"a": member}, "required": ["a"]})
+    matcher = wb.compile(grammar, byte_vocabulary()).matcher()
+    assert matcher.accept_tokens(b'{ "a": [ 1 , ') == 13
+    (stack,) = matcher.stacks()
+    assert stack.frames[0].count is not None
+    assert stack.rules == stack.frames[0].rules == ("properties/a",)
+    assert stack.frames[-1].rules == ("root",)
 
 
 def test_a_small_automaton_is_drawn_whole_and_once() -> None:

@@ -115,7 +115,7 @@ def test_every_reason_that_was_asked_for(document: Document) -> None:
     document.positions[3] = replace(document.positions[3], whys={13: why})
     text = check(static_html(document, leaf=10))
     for fact in (
-        "Why: 1 answers",
+        "Why: 1 answer",
         "</script><!-- 13",
         "byte 2 ('x') may not come in string",
         "● consumed, states 4, in object (entered at the start)",

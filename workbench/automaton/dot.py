@@ -149,11 +149,31 @@ def _calls(automaton: Automaton, state: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _call_label(automaton: Automaton, entry: int, loop: int) -> str:
-    name = f"▭ {automaton.entry_names[entry]}"
     if loop < 0:
-        return name
+        return f"▭ {automaton.entry_names[entry]}"
+    name = f"▭ {_repeated(automaton, entry)}"
     low, high = int(automaton.loop_min[loop]), int(automaton.loop_max[loop])
     return f"{name} ×{low}" if low == high else f"{name} ×{low}–{'∞' if high < 0 else high}"
+
+
+def _repeated(automaton: Automaton, entry: int) -> str:
+    """What a counted part repeats, by how it begins: rules share it, so that none of their names fits."""
+    state = int(automaton.entry_state[entry])
+    if state == NOT_BUILT:
+        return "a part"
+    edges = list(_byte_edges(automaton, state))
+    calls = list(_calls(automaton, state))
+    values = {value for low, high, _ in edges for value in range(low, high + 1)}
+    shown = [_symbols_label(values, 20)] if values else []
+    shown += [
+        automaton.entry_names[callee] if inner < 0 else _repeated(automaton, callee)
+        for callee, _, inner in calls
+    ]
+    ends = [is_final(automaton, target) for *_, target in edges]
+    ends += [is_final(automaton, target) for _, target, _ in calls]
+    goes_on = not all(ends) or any(_successors(automaton, target) for *_, target in edges)
+    goes_on = goes_on or any(_successors(automaton, target) for _, target, _ in calls)
+    return " or ".join(dict.fromkeys(shown)) + ("…" if goes_on else "")
 
 
 def _symbols_label(values: set[int], limit: int) -> str:

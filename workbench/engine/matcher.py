@@ -411,18 +411,22 @@ class Matcher:
         with self._engine.lock:
             out: list[StackView] = []
             for state, frames in self._engine.stacks(self._history.top, limit):
-                views = []
+                places: list[tuple[int, int | None]] = [(state, None)]
                 for target, count in frames:
-                    back, counted = (
-                        (target, None)
-                        if target < SITE_BASE
-                        else (
-                            self._engine.site_return(target),
-                            count if self._engine.counts(target) else None,
-                        )
-                    )
-                    views.append(FrameView(back, self._rules(back), counted))
-                out.append(StackView(state, self._rules(state), tuple(views)))
+                    if target < SITE_BASE:
+                        places.append((target, None))
+                    else:
+                        back = self._engine.site_return(target)
+                        places.append((back, count if self._engine.counts(target) else None))
+                rules = [self._rules(back) for back, _ in places]
+                for i in range(len(places) - 1, 0, -1):
+                    if places[i][1] is not None:  # what is repeated is part of what repeats it
+                        rules[i - 1] = rules[i]
+                views = [
+                    FrameView(back, names, n)
+                    for (back, n), names in zip(places, rules, strict=True)
+                ]
+                out.append(StackView(state, rules[0], tuple(views[1:])))
             return tuple(out)
 
     def stats(self) -> dict[str, int]:
