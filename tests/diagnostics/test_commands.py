@@ -62,6 +62,39 @@ def test_maskbench(
     assert "--resume" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("command", "function"),
+    [
+        ("maskbench", "bench_maskbench.bench_maskbench"),
+        ("json-schema-suite", "bench_suite.bench_suite"),
+        ("generation", "bench_generation.bench_generation"),
+    ],
+)
+def test_a_run_that_is_stopped_says_where_its_results_are(
+    command: str,
+    function: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given: dict[str, object] = {}
+
+    def stopped(*_: object, **options: object) -> None:
+        given.update(options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"workbench.diagnostics.{function}", stopped)
+    monkeypatch.chdir(tmp_path)
+    data = ["--data", "schemas.zip"]
+    if command != "json-schema-suite":
+        data += ["--tokenizer", "tokenizer.json"]
+    assert main(["bench", command, *data]) == 130
+    assert (given["results"], given["resume"]) == (Path(f"{command}.jsonl"), False)
+    assert f"so far are in {command}.jsonl; go on with --resume" in capsys.readouterr().out
+    assert main(["bench", command, *data, "--results", "other.jsonl", "--resume"]) == 130
+    assert (given["results"], given["resume"]) == (Path("other.jsonl"), True)
+
+
 @pytest.mark.parametrize("peer", ["xgrammar", "llguidance"])
 def test_maskbench_beside_a_peer(
     maskbench: Callable[..., int], peer: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

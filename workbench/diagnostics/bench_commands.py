@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -46,14 +48,7 @@ def _add_maskbench(bench: Any) -> None:
     add("--jobs", type=_positive, metavar="N", help="processes (default: the cores)")
     add("--limit", type=float, default=10.0, metavar="SECONDS", help="CPU a schema and engine")
     add("--memory", type=float, default=8.0, metavar="GB", help="of a process")
-    add(
-        "--results",
-        type=Path,
-        default=Path("maskbench.jsonl"),
-        metavar="PATH",
-        help="every result, as it arises (default: maskbench.jsonl)",
-    )
-    add("--resume", action="store_true", help="go on with what the results file lacks")
+    _add_results(command, "maskbench")
     add("--clock", choices=("cpu", "wall"), default="cpu", help="the times that are shown")
     add(
         "--slowest",
@@ -94,14 +89,7 @@ def _add_suite(bench: Any) -> None:
     add = command.add_argument
     add("--data", type=Path, required=True, metavar="PATH", help="archive of the suite")
     add("--drafts", metavar="LIST", help="such as draft7,draft2020-12 (default: all)")
-    add(
-        "--results",
-        type=Path,
-        default=Path("json-schema-suite.jsonl"),
-        metavar="PATH",
-        help="every result, as it arises (default: json-schema-suite.jsonl)",
-    )
-    add("--resume", action="store_true", help="go on with what the results file lacks")
+    _add_results(command, "json-schema-suite")
     _add_outputs(command)
     command.set_defaults(run=_suite)
 
@@ -117,16 +105,33 @@ def _add_generation(bench: Any) -> None:
     add("--walks", type=_positive, default=5, metavar="N", help="texts a schema")
     add("--steps", type=_positive, default=64, metavar="N", help="tokens before the shortest end")
     add("--seed", type=int, default=0, metavar="S")
-    add(
-        "--results",
-        type=Path,
-        default=Path("generation.jsonl"),
-        metavar="PATH",
-        help="every result, as it arises (default: generation.jsonl)",
-    )
-    add("--resume", action="store_true", help="go on with what the results file lacks")
+    _add_results(command, "generation")
     _add_outputs(command)
     command.set_defaults(run=_generation)
+
+
+def _add_results(command: Any, name: str) -> None:
+    """Let a command keep its results as they arise, and go on with them."""
+    command.add_argument(
+        "--results",
+        type=Path,
+        default=Path(f"{name}.jsonl"),
+        metavar="PATH",
+        help=f"every result, as it arises (default: {name}.jsonl)",
+    )
+    command.add_argument(
+        "--resume", action="store_true", help="go on with what the results file lacks"
+    )
+
+
+@contextmanager
+def _kept(results: Path) -> Iterator[None]:
+    """Say where the results are when a run is stopped."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(f"the results so far are in {results}; go on with --resume")
+        raise
 
 
 def _add_outputs(command: Any) -> None:
@@ -175,7 +180,7 @@ def _maskbench(arguments: argparse.Namespace) -> int:
         )
     }
     names = _names(arguments.engines)
-    try:
+    with _kept(arguments.results):
         report = bench_maskbench(
             arguments.data,
             arguments.tokenizer,
@@ -189,9 +194,6 @@ def _maskbench(arguments: argparse.Namespace) -> int:
             resume=arguments.resume,
             slowest=arguments.slowest,
         )
-    except KeyboardInterrupt:
-        print(f"what was measured is in {arguments.results}; go on with --resume")
-        raise
     report.notes += notes
     print(report.text(arguments.clock))
     if arguments.slowest:
@@ -222,13 +224,10 @@ def _suite(arguments: argparse.Namespace) -> int:
     for draft in drafts:
         if draft not in DRAFTS:
             raise WorkbenchError(f"no draft {draft!r}; there are {', '.join(DRAFTS)}")
-    try:
+    with _kept(arguments.results):
         report = bench_suite(
             arguments.data, drafts=drafts, results=arguments.results, resume=arguments.resume
         )
-    except KeyboardInterrupt:
-        print(f"what was judged is in {arguments.results}; go on with --resume")
-        raise
     print(report.text())
     _write_outputs(arguments, report)
     return 0 if report.is_clean else 1
@@ -237,7 +236,7 @@ def _suite(arguments: argparse.Namespace) -> int:
 def _generation(arguments: argparse.Namespace) -> int:
     from workbench.diagnostics.bench_generation import bench_generation
 
-    try:
+    with _kept(arguments.results):
         report = bench_generation(
             arguments.data,
             arguments.tokenizer,
@@ -248,9 +247,6 @@ def _generation(arguments: argparse.Namespace) -> int:
             results=arguments.results,
             resume=arguments.resume,
         )
-    except KeyboardInterrupt:
-        print(f"what was walked is in {arguments.results}; go on with --resume")
-        raise
     print(report.text())
     _write_outputs(arguments, report)
     return 0 if report.is_clean else 1

@@ -53,6 +53,9 @@ def explain(matcher: Matcher, token: int | str | bytes) -> Why:
     ``token`` is an id, or the text or bytes of a token; a text that is the name of a special token means
     that token, and bytes that no token has are looked at all the same (``token_id`` is None then).
 
+    ``matcher.explain(token_id)`` gives the same verdict and the same bytes without reading the text again, and
+    names the automaton's rules: for a loop, or where the author's grammar does not matter.
+
     Raises ``VocabularyError`` for an id outside the logits, and what the matcher raises when a budget is used
     up.
 

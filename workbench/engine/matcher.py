@@ -361,7 +361,12 @@ class Matcher:
             return self._engine.states(self._history.top)
 
     def explain(self, token_id: int) -> Explanation:
-        """Say why a token may or may not come next, byte by byte."""
+        """Say why a token may or may not come next, byte by byte, in the automaton's terms.
+
+        Only the engine is asked: the rules named are those of the automaton's states. :func:`workbench.explain`
+        gives the same verdict, and the same bytes, in the author's terms: it reads the text again with the
+        grammar as it was written, and tells the open parts, the ends and the nearest tokens as well.
+        """
         with self._engine.lock:
             vocabulary = self.vocabulary
             data = vocabulary.token_bytes(token_id) if token_id < vocabulary.size else b""
