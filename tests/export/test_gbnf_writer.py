@@ -31,6 +31,39 @@ def test_random_grammars(grammar: Grammar) -> None:
     assert language(before, 6, 300) == language(after, 6, 300), text
 
 
+def unused(text: str) -> set[str]:
+    """Rules of a GBNF text that its root does not lead to."""
+    rules = wb.gbnf(text).rules
+    seen, todo = {"root"}, ["root"]
+    while todo:
+        uses = {part.name for part in ir.walk(rules[todo.pop()]) if isinstance(part, ir.Ref)}
+        todo += uses - seen
+        seen |= uses
+    return set(rules) - seen
+
+
+@given(grammars())
+@settings(max_examples=60, deadline=None)
+def test_every_rule_is_used(grammar: Grammar) -> None:
+    assert unused(to_gbnf(grammar).text) == set()
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        True,
+        {"type": "integer", "minimum": 3, "maximum": 1234},
+        {"type": "string", "pattern": "^(ab|cd)+$", "minLength": 4, "maxLength": 9},
+        {"type": "object", "properties": {"a": {"type": "number"}, "b": {"$ref": "#"}}},
+        {"type": "array", "items": {"enum": [1, "ü", None]}, "minItems": 2},
+    ],
+)
+def test_every_rule_of_a_schema_is_used(schema: Any) -> None:
+    text = to_gbnf(wb.json_schema(schema)).text
+    assert unused(text) == set()
+    assert wb.gbnf(text).rules.keys() == {line.split(" ::= ")[0] for line in text.splitlines()}
+
+
 @pytest.mark.parametrize(
     ("grammar", "text"),
     [

@@ -42,6 +42,10 @@ _LONG = 80
 #: What binds how tightly: alternatives, sequences, what can be repeated.
 _ALTERNATIVES, _SEQUENCE, _ATOM = range(3)
 _NONE = "[]"
+#: A rule that is used, or what may hold the letters of one.
+_USES = re.compile(
+    r'b?"(?:\\.|[^"\\])*"|b?\[(?:\\.|[^\]\\])*\]|<[^<>]*>|\{[0-9,]*\}|([A-Za-z0-9_-]+)', re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +97,21 @@ class _Writer:
             except RecursionError:
                 raise GrammarTooComplex("nested parts of a rule", 1000, name) from None
             self.add(self.names[name], text)
-        order = sorted(self.lines, key=lambda name: name != "root")
-        text = "".join(f"{name} ::= {self.lines[name]}\n" for name in order)
+        text = "".join(f"{name} ::= {self.lines[name]}\n" for name in self.reached())
         return GbnfText(text, tuple(self.looser), tuple(self.extensions))
+
+    def reached(self) -> list[str]:
+        """The rules that ``root`` leads to, it first, the others in the order in which they were written.
+
+        A part gets a rule before it is known whether what it stands in is written with it.
+        """
+        seen = {"root"}
+        todo = ["root"]
+        while todo:
+            uses = {match[1] for match in _USES.finditer(self.lines[todo.pop()]) if match[1]}
+            todo += uses - seen
+            seen |= uses
+        return ["root", *(name for name in self.lines if name in seen and name != "root")]
 
     def add(self, name: str, text: str) -> None:
         self.lines[name] = text
