@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import workbench as wb
-from workbench.diagnostics.stack_needs import decided_by_stack
+from workbench.diagnostics.stack_needs import decided_by_stack, tokens_from
 from workbench.engine import Matcher
 
 TOKENS = [
@@ -141,3 +141,13 @@ def test_json_keys_of_the_object_around_are_decided_by_the_stack() -> None:
     assert found[table_id(table, b'},"b"')]
     assert not found[table_id(table, b"12")]
     assert found[table_id(table, b'},"b"')] and bool(np.isin(257, matcher.allowed_ids()))
+
+
+def test_tokens_are_counted_from_a_state() -> None:
+    table = vocabulary()
+    matcher = matcher_after(NESTED, b"(", table)
+    automaton = matcher.compiled.automaton
+    # whatever lies below: "a", "(", "[", "a)", "(a", "(a)", "[a"; closing another bracket needs one: "a))", "a)]"
+    assert tokens_from(automaton, table, matcher.live_states()) == (7, 2)
+    ended = matcher_after(NESTED, b"(a", table)
+    assert tokens_from(automaton, table, ended.live_states()) == (0, 5)

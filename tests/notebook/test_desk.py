@@ -13,7 +13,9 @@ import pytest
 
 from tests.notebook.samples import automaton, vocabulary
 from workbench.decoding import Decoder
+from workbench.diagnostics.stack_needs import decided_by_stack
 from workbench.export.verify import verify
+from workbench.frontends.gbnf import gbnf
 from workbench.frontends.json_schema import json_schema
 from workbench.frontends.regex import regex
 from workbench.notebook.desk import Desk
@@ -34,10 +36,10 @@ def desk(tiny: Any) -> Desk:
 def ask(desk: Desk, about: str, **message: Any) -> tuple[dict[str, Any], list[bytes]]:
     """An answer and its buffers, waited for where the work goes to a thread."""
     answered = threading.Event()
-    heard: list[dict[str, Any]] = []
+    heard: list[tuple[dict[str, Any], Any]] = []
 
     def reply(answer: dict[str, Any], buffers: Any = ()) -> None:
-        heard.append(answer)
+        heard.append((answer, buffers))
         answered.set()
 
     found = desk.ask(about, message, reply)
@@ -47,6 +49,32 @@ def ask(desk: Desk, about: str, **message: Any) -> tuple[dict[str, Any], list[by
     answer, buffers = found if isinstance(found, tuple) else (found, [])
     json.dumps(answer, allow_nan=False)
     return answer, list(buffers)
+
+
+def test_which_tokens_the_stack_decides_about(tiny: Any) -> None:
+    nested = gbnf('root ::= e\ne ::= "a" | "(" e ")" | "[" e "]"\n')
+    desk = Desk(Session(Decoder(tiny, PROMPT, nested), "nested"))
+    answer, (bits,) = ask(desk, "needs", node=0)
+    decoder = desk.session.decoder
+    found = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
+    expected = decided_by_stack(decoder.matcher)
+    assert np.flatnonzero(found).tolist() == np.flatnonzero(expected).tolist()
+    assert answer == {"count": int(expected.sum())}
+
+
+def test_without_a_stack_no_token_is_decided_by_it(desk: Desk) -> None:
+    answer, (bits,) = ask(desk, "needs", node=0)
+    assert answer == {"count": 0}
+    assert not any(bits)
+
+
+def test_tokens_of_a_state_are_counted(desk: Desk) -> None:
+    start = desk.session.here.live[0]
+    answer, _ = ask(desk, "state", state=start)
+    # a regular grammar has no stack: what may come at the start is what may come in its state
+    assert answer == {"state": start, "inside": desk.session.here.allowed, "above": 0}
+    answer, _ = ask(desk, "state", state=10**6)
+    assert answer == {"error": "there is no state 1000000"}
 
 
 def test_the_vocabulary_arrives_whole() -> None:

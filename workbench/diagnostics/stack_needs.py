@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from workbench.engine import Matcher
     from workbench.vocabulary import Vocabulary
 
-__all__ = ["decided_by_stack"]
+__all__ = ["decided_by_stack", "tokens_from"]
 
 #: Situations that are looked at before the question is given up.
 SITUATIONS = 20_000
@@ -63,6 +63,24 @@ def decided_by_stack(matcher: Matcher) -> NDArray[np.bool_]:
         for token in tokens:
             found[token] = not alone if allowed[token] else above and not alone
     return found
+
+
+def tokens_from(
+    automaton: Automaton, vocabulary: Vocabulary, states: Iterable[int]
+) -> tuple[int, int]:
+    """How many tokens may come in some states: whatever the stack is, and only above some stacks.
+
+    Tokens that spell no bytes are not counted. Raises ``GrammarTooComplex`` when there is too much to look at.
+    """
+    if automaton.n_states > STATES:
+        raise GrammarTooComplex("states", STATES)
+    walks = _Walks(automaton)
+    counts = [0, 0]
+    for _, situation in _read(vocabulary, walks, walks.start(states)):
+        alone, above = walks.threads(situation)
+        counts[0] += alone
+        counts[1] += above and not alone
+    return counts[0], counts[1]
 
 
 def _read(vocabulary: Vocabulary, walks: _Walks, start: int) -> Iterator[tuple[int, int]]:

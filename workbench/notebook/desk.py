@@ -48,12 +48,16 @@ class Desk:
         self.examples: list[dict[str, Any]] = []
         self._pool = ThreadPoolExecutor(1, "workbench-desk")
         self._latest: dict[str, int] = {}
+        #: counts of tokens by automaton and state
+        self._counted: dict[tuple[int, int], tuple[int, int]] = {}
         self._guard = threading.Lock()
         self._questions: dict[str, Callable[[dict[str, Any], Reply], Answer]] = {
             "vocabulary": lambda *_: vocabulary_table(self.session.decoder.vocabulary),
             "mask": self._mask,
             "endings": self._endings,
+            "needs": self._needs,
             "picture": self._picture,
+            "state": self._state,
             "grammar": self._grammar,
             "check": self._check,
             "make": self._make,
@@ -77,7 +81,7 @@ class Desk:
             else question(message, reply)
         )
 
-    def later(self, subject: str, work: Callable[[], dict[str, Any]], reply: Reply) -> None:
+    def later(self, subject: str, work: Callable[[], Answer], reply: Reply) -> None:
         """Do something on the desk's thread; of several about one subject only the newest is done."""
         with self._guard:
             number = self._latest[subject] = self._latest.get(subject, 0) + 1
@@ -90,7 +94,10 @@ class Desk:
                 answer = work()
             except Exception as error:
                 answer = {"error": f"{type(error).__name__}: {error}"}
-            reply(answer)
+            if isinstance(answer, tuple):
+                reply(*answer)
+            else:
+                reply(answer)
 
         self._pool.submit(run)
 
@@ -109,6 +116,22 @@ class Desk:
             return {"error": "there is no grammar: the text may end after every token"}
         bits, tried = endings(decoder.matcher, np.flatnonzero(decoder.mask))
         return {"tried": tried}, [bits]
+
+    def _needs(self, message: dict[str, Any], reply: Reply) -> Answer:
+        """Which tokens the stack decides about, as bits by id."""
+        from workbench.diagnostics.stack_needs import decided_by_stack
+
+        decoder = self.session.look(int(message["node"]))
+        if self.automaton is None:
+            return {"error": "there is no grammar, and so no stack"}
+        matcher = decoder.matcher.fork()
+
+        def work() -> tuple[dict[str, Any], Sequence[bytes]]:
+            found = decided_by_stack(matcher)
+            return {"count": int(found.sum())}, [np.packbits(found, bitorder="little").tobytes()]
+
+        self.later("needs", work, reply)
+        return None
 
     def keep_groups(self) -> None:
         """Keep the groups of the tokens allowed at the cursor for the static view, if the run stands there."""
@@ -137,6 +160,25 @@ class Desk:
         shown = [*drawn.states, *(t.target for t in drawn.transitions)]
         rules = {str(state): name for state in shown if (name := place(automaton, state))}
         return {"graph": picture_wire(drawn), "rules": rules}
+
+    def _state(self, message: dict[str, Any], reply: Reply) -> Answer:
+        """How many tokens may come in a state, by themselves and above some stacks."""
+        from workbench.diagnostics.stack_needs import tokens_from
+
+        automaton, state = self.automaton, int(message["state"])
+        if automaton is None or not 0 <= state < automaton.n_states:
+            return {"error": f"there is no state {state}"}
+        vocabulary = self.session.decoder.vocabulary
+
+        def work() -> dict[str, Any]:
+            key = id(automaton), state
+            if key not in self._counted:
+                self._counted[key] = tokens_from(automaton, vocabulary, [state])
+            inside, above = self._counted[key]
+            return {"state": state, "inside": inside, "above": above}
+
+        self.later("state", work, reply)
+        return None
 
     # The grammar editor.
 

@@ -25,7 +25,10 @@ from workbench.errors import (
     WorkbenchError,
 )
 from workbench.grammar.ir import Grammar
+from workbench.notebook.explorer import first_rules
+from workbench.notebook.hints import definition, hints
 from workbench.notebook.pointers import locate
+from workbench.notebook.views import Frame
 
 if TYPE_CHECKING:
     from workbench.engine import Matcher
@@ -40,6 +43,8 @@ MOST_EXAMPLES = 200
 MOST_BYTES = 100_000
 #: Warnings that are listed.
 MOST_WARNINGS = 12
+#: Ways on that are listed where an example stops.
+MOST_WAYS = 8
 
 
 def source_text(grammar: Grammar | None) -> tuple[str, str]:
@@ -79,8 +84,11 @@ def check(
     judge: CompiledGrammar | None = None
     mistakes: list[dict[str, Any]] = []
     warnings: list[str] = []
+    found: list[dict[str, Any]] = []
+    grammar: Grammar | None = None
     try:
         grammar = read(text, kind)
+        found = hints(grammar, text)
         warnings = _warnings(grammar)
         judge = compile_grammar(grammar, byte_vocabulary())
         compiled = compile_grammar(grammar, vocabulary)
@@ -93,8 +101,9 @@ def check(
         "ok": not mistakes,
         "ms": round((time.perf_counter() - started) * 1000, 1),
         "mistakes": mistakes,
-        "warnings": warnings,
-        "examples": [_judged(item, judge) for item in wanted],
+        "warnings": [*(hint["message"] for hint in found), *warnings],
+        "hints": found,
+        "examples": [_judged(item, judge, text) for item in wanted],
     }
 
 
@@ -106,9 +115,13 @@ def _example(item: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _judged(item: dict[str, str], judge: CompiledGrammar | None) -> dict[str, Any]:
-    """An example with its verdict; ``ok`` when it is what it should be."""
+def _judged(item: dict[str, str], judge: CompiledGrammar | None, text: str = "") -> dict[str, Any]:
+    """An example with its verdict; ``ok`` when it is what it should be.
+
+    ``ways`` are what may come where it stops, by rule, with the rule's place in the grammar's text.
+    """
     found: dict[str, Any] = {**item, "ok": False, "failing": None, "byte": "", "expected": ""}
+    found["ways"] = []
     if judge is None:
         return {**found, "verdict": "not judged"}
     matcher = judge.matcher()
@@ -119,6 +132,8 @@ def _judged(item: dict[str, str], judge: CompiledGrammar | None) -> dict[str, An
         expected = byte_label(matcher.allowed_bytes(), limit=80)
     except WorkbenchError as error:
         return {**found, "verdict": f"not judged: {error}"}
+    if reached < len(data) or not accepted:
+        found["ways"] = _ways(matcher, text)
     if reached < len(data):
         found["failing"] = reached
         found["byte"] = byte_label([data[reached]])
@@ -127,6 +142,28 @@ def _judged(item: dict[str, str], judge: CompiledGrammar | None) -> dict[str, An
     ok = (want == "match" and accepted) or (want == "not" and not accepted)
     ok = ok or (want == "prefix" and reached == len(data))
     return {**found, "verdict": verdict, "ok": ok, "expected": expected}
+
+
+def _ways(matcher: Matcher, text: str) -> list[dict[str, Any]]:
+    """The bytes that may come, in groups by the rule that reads them."""
+    compiled = matcher.compiled
+    stacks = [
+        [Frame(view.state, ()), *(Frame(frame.return_state, ()) for frame in view.frames)]
+        for view in matcher.stacks()
+    ]
+    allowed = matcher.allowed_bytes()
+    by_rule: dict[str, list[int]] = {}
+    for byte, rule in first_rules(compiled.automaton, stacks).items():
+        if byte in allowed:
+            by_rule.setdefault(rule, []).append(byte)
+    grammar = compiled.grammar
+    ways = []
+    for rule, values in list(by_rule.items())[:MOST_WAYS]:
+        place = locate(text, rule) if rule.startswith("#") else definition(grammar, text, rule)
+        start, end = place or (None, None)
+        label = byte_label(values, limit=40)
+        ways.append({"label": label, "rule": rule, "start": start, "end": end})
+    return ways
 
 
 def judged(item: Mapping[str, Any], grammar: Grammar, vocabulary: Vocabulary) -> dict[str, Any]:

@@ -162,6 +162,11 @@ def start_document(trace: Trace, vocabulary: TokenTable, title: str | None) -> D
         vocabulary_size=trace.vocabulary_size or vocabulary.size,
         prompt=tuple(i for i in trace.prompt_ids if 0 <= i < vocabulary.width),
         prompt_text=trace.prompt_text,
+        sampling={
+            name: trace.settings[name]
+            for name in ("temperature", "top_k", "top_p", "min_p")
+            if isinstance(trace.settings.get(name), int | float | None) and name in trace.settings
+        },
     )
     document.add_tokens(document.prompt, vocabulary)
     return document

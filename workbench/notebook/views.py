@@ -233,6 +233,8 @@ class Document:
     problem: tuple[str, str] | None = None
     #: the author's rule of each state that a picture shows
     rules: dict[int, str] = field(default_factory=dict)
+    #: how tokens are drawn after the mask: "temperature", "top_k", "top_p", "min_p"; empty where not recorded
+    sampling: dict[str, float | None] = field(default_factory=dict)
     #: what the screens beside the stepper show, by screen
     panels: dict[str, Any] = field(default_factory=dict)
 
@@ -273,6 +275,7 @@ class Document:
             "complete": self.complete,
             "problem": problem_wire(self.problem),
             "rules": rules_wire(self.rules),
+            "sampling": self.sampling,
             "panels": self.panels,
         }
 
