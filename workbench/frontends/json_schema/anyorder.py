@@ -1,25 +1,28 @@
 """Objects whose members come in any order: what remains of the formula is a state, the names are bits.
 
 Listed names are members of a :class:`~workbench.grammar.ir.Scope`, which keeps each from coming twice and
-counts them; so one state serves all orders of the names that the open part does not speak of. Names
-that it does speak of in a way that must be settled when the last of them has come (some member of a few
-does not satisfy a schema) are part of the state.
+counts them; so one state serves all orders in which the names came. What a state still hopes for (some
+member of a few does not satisfy a schema) needs some of the names that have not come: ``hopes`` works out
+which, and guards ask for them.
 
-Next file to read: ``layout.py``.
+Next file to read: ``hopes.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from workbench.errors import GrammarTooComplex
 from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Fact, Formula, facts_in
+from workbench.frontends.json_schema.hopes import Clauses, either_of, needs, without
 from workbench.frontends.json_schema.layout import Layout, in_row
 from workbench.frontends.json_schema.nodes import Node
+from workbench.frontends.json_schema.settle import alone
 from workbench.frontends.json_schema.shapes import ObjectPlan
-from workbench.frontends.json_schema.weave import Fits, Weaver, ends
+from workbench.frontends.json_schema.weave import MAX_FACTS, Fits, Weaver, ends
 from workbench.grammar.ir import NEVER, Expr, Graph, Guard, Literal, Origin, Scope
 
 __all__ = [
@@ -32,25 +35,32 @@ __all__ = [
     "unlike_items",
 ]
 
-#: Most members of all states of one object in any order: what a formula hopes for is told apart by every
-#: set of names that have come.
+#: Most members of all states of one object in any order.
 MAX_MOVES = 12_000
+#: As many, and as many facts looked at, before cases are told apart instead.
+FEW_MOVES = 1_500
+FEW_FACTS = 15_000
 
 _OTHER = Guard("other")
 
 #: Whether a name is listed, its number or that of its cell, the value's node, what is left.
 _Step = tuple[bool, int, Node, Formula]
-_State = tuple[frozenset[int], Formula]
 
 
 @dataclass(frozen=True, slots=True)
 class FreeMove:
-    """A member is read: the number of its name, or of its cell of names; its value's node; what follows."""
+    """A member is read: the number of its name, or of its cell of names; its value's node; what follows.
+
+    ``asks`` are sets of names (bits), some name of each of which must be left: for the name to begin
+    (``before``), and for this value to follow.
+    """
 
     listed: bool
     label: int
     node: Node
     target: int
+    before: Clauses = ()
+    asks: Clauses = ()
 
 
 @dataclass(slots=True)
@@ -65,19 +75,20 @@ class FreeMachine:
     most: int | None = None
 
 
-def free_machine(plan: ObjectPlan, weaver: Weaver, fits: Fits) -> FreeMachine:
-    """The machine of a plan. Raises ``GrammarTooComplex`` past ``MAX_MOVES`` members."""
-    with weaver.budget():
-        return _explored(plan, weaver, fits)
+def free_machine(
+    plan: ObjectPlan, weaver: Weaver, fits: Fits, *, small: bool = False
+) -> FreeMachine:
+    """The machine of a plan; ``small`` has less patience. Raises ``GrammarTooComplex`` past the budgets."""
+    with weaver.budget(FEW_FACTS if small else MAX_FACTS):
+        return _alive(_explored(plan, weaver, fits, FEW_MOVES if small else MAX_MOVES))
 
 
-def _explored(plan: ObjectPlan, weaver: Weaver, fits: Fits) -> FreeMachine:
+def _explored(plan: ObjectPlan, weaver: Weaver, fits: Fits, most: int) -> FreeMachine:
     out = FreeMachine()
     number_of_name = {name: number for number, name in enumerate(plan.named)}
     formulas = plan.nodes.formulas
     formula = plan.open
     facts = list(facts_in(formula))
-    settled: frozenset[int] = frozenset()
     if formula is TRUE:
         out.required = sum(1 << number_of_name[name] for name in plan.required)
         out.least, out.most = plan.least, plan.most
@@ -89,40 +100,23 @@ def _explored(plan: ObjectPlan, weaver: Weaver, fits: Fits) -> FreeMachine:
         formula = formulas.all_of([formula, *wanted])
         kept = set(plan.required) - set(within)
         out.required = sum(1 << number_of_name[name] for name in kept)
-        settled = frozenset(
-            number
-            for name, number in number_of_name.items()
-            if _must_settle(plan, list(facts_in(formula)), name)
-        )
-    states: list[_State] = [(frozenset(), formula)]
-    number_of = {_key(states[0]): 0}
-    # what a member makes of a formula does not depend on which names have come
-    steps: dict[int, list[_Step]] = {}
+    states = [formula]
+    number_of = {id(formula): 0}
     spent = 0
-    for seen, residual in states:
+    for residual in states:
         moves: list[FreeMove] = []
-        found = steps.get(id(residual))
-        if found is None:
-            found = steps[id(residual)] = list(_steps(plan, weaver, fits, residual))
-        for listed, label, node, left in found:
-            if listed and label in seen:
-                continue
-            target = (seen | {label} if listed and label in settled else seen, left)
-            known = number_of.get(_key(target))
+        for listed, label, node, left in _steps(plan, weaver, fits, residual):
+            known = number_of.get(id(left))
             if known is None:
-                known = number_of[_key(target)] = len(states)
-                states.append(target)
+                known = number_of[id(left)] = len(states)
+                states.append(left)
             moves.append(FreeMove(listed, label, node, known))
         out.moves.append(moves)
         spent += len(moves)
-        if spent > MAX_MOVES:
-            raise GrammarTooComplex("members of an object in any order", MAX_MOVES)
-    out.finals = [number for number, (_, residual) in enumerate(states) if ends(residual)]
-    return _alive(out)
-
-
-def _key(state: _State) -> tuple[frozenset[int], int]:
-    return state[0], id(state[1])
+        if spent > most:
+            raise GrammarTooComplex("members of an object in any order", most)
+    out.finals = [number for number, residual in enumerate(states) if ends(residual)]
+    return out
 
 
 def _steps(plan: ObjectPlan, weaver: Weaver, fits: Fits, residual: Formula) -> Iterator[_Step]:
@@ -130,15 +124,23 @@ def _steps(plan: ObjectPlan, weaver: Weaver, fits: Fits, residual: Formula) -> I
     for number, name in enumerate(plan.named):
         if not plan.allows_name(name):
             continue
-        base = plan.value_atoms(name, plan.matched(name))
-        for node, left in weaver.advance(residual, plan.options_of(name), base, fits):
-            if left is not FALSE:
-                yield True, number, node, left
+        for base in plan.bases(name):
+            for node, left in weaver.advance(residual, plan.options_of(name), base, fits):
+                left = weaver.settled(left, partial(_over, name))
+                if left is not FALSE:
+                    yield True, number, node, left
     for number, cell in enumerate(plan.cells()):
         base = plan.value_atoms(None, cell.matched)
         for node, left in weaver.advance(residual, plan.options_in(cell), base, fits):
             if left is not FALSE:
                 yield False, number, node, left
+
+
+def _over(name: str, fact: Fact) -> Formula | None:
+    """What has become of a fact about one name alone that has come."""
+    if not isinstance(fact, f.Members) or alone(fact) != name:
+        return None
+    return TRUE if fact.positive else FALSE
 
 
 def _touched(plan: ObjectPlan, facts: Sequence[Fact], name: str) -> bool:
@@ -147,44 +149,42 @@ def _touched(plan: ObjectPlan, facts: Sequence[Fact], name: str) -> bool:
     return any(options(fact) is not None for fact in facts)
 
 
-def _must_settle(plan: ObjectPlan, facts: Sequence[Fact], name: str) -> bool:
-    """Whether a fact hopes for a member to come, and one of this name would do."""
-    options = plan.options_of(name)
-    return any(
-        isinstance(fact, f.Members) and not fact.positive and options(fact) is not None
-        for fact in facts
-    ) or (not plan.cells() and any(isinstance(fact, f.AtLeast) for fact in facts))
-
-
 def _alive(machine: FreeMachine) -> FreeMachine:
-    """The machine without the moves into states from which no end is reached."""
-    sources: list[list[int]] = [[] for _ in machine.moves]
+    """The machine with what its moves have to ask, without those after which there is no end."""
+    edges = [[(_bit(move), move.target) for move in moves] for moves in machine.moves]
+    clauses = needs(edges, machine.finals)
     for number, moves in enumerate(machine.moves):
-        for move in moves:
-            sources[move.target].append(number)
-    alive = set(machine.finals)
-    todo = list(alive)
-    while todo:
-        for source in sources[todo.pop()]:
-            if source not in alive:
-                alive.add(source)
-                todo.append(source)
-    machine.moves = [
-        [move for move in moves if move.target in alive] if number in alive else []
-        for number, moves in enumerate(machine.moves)
-    ]
+        known = clauses[number]
+        asked: dict[tuple[bool, int], list[tuple[FreeMove, Clauses]]] = {}
+        for move in moves if known is not None else ():
+            after = clauses[move.target]
+            asks = None if after is None else without(after, _bit(move), known or ())
+            if asks is not None:
+                asked.setdefault((move.listed, move.label), []).append((move, asks))
+        machine.moves[number] = [
+            replace(move, before=before, asks=without(asks, 0, before) or ())
+            for same in asked.values()
+            for before in (either_of([asks for _, asks in same]),)
+            for move, asks in same
+        ]
     return machine
+
+
+def _bit(move: FreeMove) -> int:
+    return 1 << move.label if move.listed else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A member with one name: its number, its value, the state after it."""
+    """A member with one name: its number, its value, the state after it, what is asked (see ``FreeMove``)."""
 
     name: str
     number: int
     value: Expr
     target: int
     origin: Origin | None = None
+    before: Clauses = ()
+    asks: Clauses = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +194,13 @@ class Other:
     key: Expr
     value: Expr
     target: int
+    before: Clauses = ()
+    asks: Clauses = ()
+
+
+def _asked(clauses: Clauses) -> list[Expr]:
+    """Guards that some name of each of some sets is left."""
+    return [Guard("may", clause) for clause in clauses]
 
 
 def free_object(
@@ -220,28 +227,37 @@ def free_object(
     for number, (listed, others) in enumerate(states):
         key, after = 3 + 2 * number, 4 + 2 * number
         edges.append((ends + number, Guard("between"), after))
-        every = 0
+        groups: dict[Clauses, tuple[list[Listed], list[Other]]] = {}
         for one in listed:
-            every |= 1 << one.number
-        begins: list[Expr] = []
-        if every and not (others and free):
-            begins.append(Guard("may", every, bool(others)))
-        elif others and not free:
-            begins.append(Guard("may", 0, True))
-        if listed or others:
+            groups.setdefault(one.before, ([], []))[0].append(one)
+        for other in others:
+            groups.setdefault(other.before, ([], []))[1].append(other)
+        for before, (some, rest) in groups.items():
+            every = 0
+            for one in some:
+                every |= 1 << one.number
+            begins = _asked(before)
+            if every and not (rest and free):
+                begins.append(Guard("may", every, bool(rest)))
+            elif rest and not free:
+                begins.append(Guard("may", 0, True))
             edges.append((after, in_row(*begins, layout.comma), key))
             if number == 0:
                 edges.append((first, in_row(*begins, layout.first), key))
+            if some:
+                opening = _asked(before)
+                if rest or len(groups) > 1:
+                    opening.append(Guard("may", every))
+                builder.add(key, some, opening)
+            for other in rest:
+                opening = [*_asked(before), *([] if free and not least else [_OTHER])]
+                value = in_row(*_asked(other.asks), other.value)
+                label = in_row(*opening, other.key, layout.colon, value, layout.space)
+                edges.append((key, label, ends + other.target))
         if number in finals:
             edges.append((after, in_row(*closes, layout.last, Literal(b"}")), end))
             if number == 0:
                 edges.append((first, in_row(*closes, Literal(b"}")), end))
-        if listed:
-            builder.add(key, listed, every if others else 0)
-        for other in others:
-            before = [] if free and not least else [_OTHER]
-            label = in_row(*before, other.key, layout.colon, other.value, layout.space)
-            edges.append((key, label, ends + other.target))
     if not any(target == end for _, _, target in edges):
         return NEVER
     graph = layout.nested(Graph(builder.n_states, start, (end,), tuple(edges), origin=origin))
@@ -301,9 +317,8 @@ class _Names:
         self._spell = spell
         self._layout = layout
 
-    def add(self, key: int, listed: Sequence[Listed], asked: int) -> None:
-        """Names after the place ``key``; ``asked`` are the members of which one must be left, if not all."""
-        opening: list[Expr] = [Guard("may", asked)] if asked else []
+    def add(self, key: int, listed: Sequence[Listed], opening: Sequence[Expr]) -> None:
+        """Names after the place ``key``, and what is asked before them."""
         ordered = sorted(listed, key=lambda one: one.name)
         todo = [(key, (*opening, Literal(b'"')), ordered, 0)]
         while todo:
@@ -325,6 +340,7 @@ class _Names:
                     Guard("take", 1 << one.number),
                     Literal(b'"'),
                     self._layout.colon,
+                    *_asked(one.asks),
                     one.value,
                     self._layout.space,
                     origin=one.origin,

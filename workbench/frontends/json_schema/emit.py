@@ -16,9 +16,10 @@ from functools import lru_cache, partial
 from typing import Any
 
 from workbench.automaton.finite import Dfa, complement, determinise, intersect, minimise, to_graph
-from workbench.errors import UnsupportedConstraint
+from workbench.errors import GrammarTooComplex, UnsupportedConstraint
 from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.anyorder import (
+    FreeMachine,
     Listed,
     Other,
     free_machine,
@@ -41,11 +42,11 @@ from workbench.frontends.json_schema.intervals import numbers_in
 from workbench.frontends.json_schema.layout import Layout, Member, either, in_row
 from workbench.frontends.json_schema.nodes import KINDS, Node, Nodes
 from workbench.frontends.json_schema.numbers import exactly, number_between
+from workbench.frontends.json_schema.settle import plain_parts
 from workbench.frontends.json_schema.shapes import (
     ArrayPlan,
     ObjectPlan,
     Shapes,
-    plain_parts,
 )
 from workbench.frontends.json_schema.spelling import (
     ANY,
@@ -66,6 +67,7 @@ from workbench.frontends.json_schema.values import (
     decimal,
     type_bit,
 )
+from workbench.frontends.json_schema.weave import FACTS_DECIDED, MAX_FACTS
 from workbench.grammar.ir import (
     EMPTY,
     NEVER,
@@ -85,6 +87,9 @@ from workbench.grammar.ir import (
 from workbench.grammar.lazy import LazyRules
 
 __all__ = ["ANY_CHARACTER", "ANY_STRING", "Emitter"]
+
+#: Most cases that one object in any order is cut into, and most facts looked at for them all.
+MAX_CASES, MAX_CASES_FACTS = 256, 2 * MAX_FACTS
 
 _QUOTE = Literal(b'"')
 _NULL = Literal(b"null")
@@ -139,6 +144,8 @@ class Emitter:
         self._uses: dict[int, Expr] = {}
         self._shared: dict[Hashable, Expr] = {}
         self._pending: dict[str, Callable[[], Expr]] = {}
+        #: into how many cases a formula may be cut, and the facts looked at for it and its like
+        self._shares: dict[int, tuple[int, list[int]]] = {}
         self._taken: dict[str, int] = {}
         #: rules that hold no whitespace between values
         self.flat: set[str] = set()
@@ -281,7 +288,14 @@ class Emitter:
         return all(names is None or goes_on(_not_empty(names)) for names in found)
 
     def _in_any_order(self, plan: ObjectPlan, origin: Origin) -> Expr:
-        machine = free_machine(plan, self._shapes.weaver, self._fits)
+        if plan.open is not TRUE:
+            plan.list_few()
+            apart = self._apart(plan, origin)
+            if isinstance(apart, Expr):
+                return apart
+            machine = apart
+        else:
+            machine = free_machine(plan, self._shapes.weaver, self._fits)
         states: list[tuple[list[Listed], list[Other]]] = []
         for moves in machine.moves:
             listed: list[Listed] = []
@@ -290,14 +304,17 @@ class Emitter:
                 value = self.use(move.node)
                 if not move.listed:
                     key = self._cell_name(plan, move.label)
-                    others.append(Other(key, value, move.target))
+                    asks = move.before, move.asks
+                    others.append(Other(key, value, move.target, *asks))
                     if self._once and self._holds_empty(plan, move.label):
-                        listed.append(Listed("", len(plan.named), value, move.target))
+                        number = len(plan.named)
+                        listed.append(Listed("", number, value, move.target, None, *asks))
                     continue
                 name = plan.named[move.label]
                 if self._quoted(name) != NEVER:
                     place = self._member_origin(plan, name, origin)
-                    listed.append(Listed(name, move.label, value, move.target, place))
+                    asks = move.before, move.asks
+                    listed.append(Listed(name, move.label, value, move.target, place, *asks))
             states.append((listed, others))
         most = machine.most
         count = count_names(plan) if self._once else None
@@ -309,6 +326,27 @@ class Emitter:
         spell = partial(spell_text, style=self._style)
         return free_object(self._layout, spell, states, machine.finals, scope, origin)
 
+    def _apart(self, plan: ObjectPlan, origin: Origin) -> Expr | FreeMachine:
+        """The machine of an object with an open part, or its cases where that would be large."""
+        weaver = self._shapes.weaver
+        share, spent = self._shares.get(id(plan.formula), (MAX_CASES, [0]))
+        found = None
+        before = weaver.total
+        try:
+            return free_machine(plan, weaver, self._fits, small=True)
+        except GrammarTooComplex:
+            found = self._shapes.cases.of(plan.formula)
+            if found is None or len(found) > share:
+                return free_machine(plan, weaver, self._fits)
+        finally:
+            spent[0] += weaver.total - before
+            if spent[0] > MAX_CASES_FACTS:
+                raise GrammarTooComplex(FACTS_DECIDED, MAX_CASES_FACTS)
+        for one in found:
+            self._nodes.pointers.setdefault(id(one), str(origin.pointer))
+            self._shares.setdefault(id(one), (share // max(1, len(found)), spent))
+        return either(*[self._kind(origin, OBJECT, one) for one in found], origin=origin)
+
     def _in_order(
         self, plan: ObjectPlan, origin: Origin, before: Expr = EMPTY, again: Expr = EMPTY
     ) -> Expr:
@@ -319,7 +357,7 @@ class Emitter:
         for name in plan.named:
             if not plan.allows_name(name):
                 continue
-            value = self.use(plan.value(name))
+            value = either(*map(self.use, plan.values(name)))
             if value != NEVER:
                 place = self._member_origin(plan, name, origin)
                 members.append(

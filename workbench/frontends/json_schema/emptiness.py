@@ -119,14 +119,16 @@ class Emptiness:
         if plan.most is not None and plan.most < max(plan.least, len(plan.required)):
             return False
         for name in plan.required:
-            if not plan.allows_name(name) or not made(plan.value(name)):
+            if not plan.allows_name(name) or not any(map(made, plan.values(name))):
                 return False
         if plan.open is TRUE:
             count = len(plan.required)
             if count >= plan.least:
                 return True
             for name in plan.named:
-                if name not in plan.required and plan.allows_name(name) and made(plan.value(name)):
+                if name in plan.required or not plan.allows_name(name):
+                    continue
+                if any(map(made, plan.values(name))):
                     count += 1
                     if count >= plan.least:
                         return True
@@ -148,8 +150,14 @@ class Emptiness:
     def _reaches_end(self, plan: ObjectPlan | ArrayPlan, made: Fits) -> bool:
         """Whether the plan's machine can end; what is nearest to the end is looked at first."""
         weaver = self._shapes.weaver
-        with weaver.budget():
-            return self._ends_somewhere(plan, weaver, made)
+        try:
+            with weaver.budget():
+                return self._ends_somewhere(plan, weaver, made)
+        except GrammarTooComplex:
+            found = self._shapes.cases.of(plan.formula) if isinstance(plan, ObjectPlan) else None
+            if found is None:
+                raise
+        return any(self.possible_kind(OBJECT, one, made, "#") for one in found)
 
     def _ends_somewhere(self, plan: ObjectPlan | ArrayPlan, weaver: Weaver, made: Fits) -> bool:
         start: State = (0, plan.with_counts())
@@ -184,7 +192,8 @@ class Emptiness:
             shape = self._shapes.of(kinds[0], self._nodes.formula(node, kinds[0]))
             needs: list[Node] = []
             if isinstance(shape.plan, ObjectPlan):
-                needs = [shape.plan.value(name) for name in shape.plan.required]
+                values = map(shape.plan.values, shape.plan.required)
+                needs = [found[0] for found in values if len(found) == 1]
             elif isinstance(shape.plan, ArrayPlan):
                 count = min(shape.plan.least, shape.plan.longest + 1)
                 needs = [shape.plan.item(position) for position in range(count)]

@@ -8,7 +8,7 @@ Next file to read: ``facts.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -177,12 +177,12 @@ class Formulas:
         self._opposites.setdefault(id(made), (made, formula))
         return made
 
-    def _inside(self, formula: Formula) -> frozenset[int]:
+    def inside(self, formula: Formula) -> frozenset[int]:
         """The identities of the facts of a formula."""
         known = self._facts_inside.get(id(formula))
         if known is None:
             if isinstance(formula, And | Or):
-                known = frozenset().union(*map(self._inside, formula.parts))
+                known = frozenset().union(*map(self.inside, formula.parts))
             else:
                 known = frozenset((id(formula),))
             self._facts_inside[id(formula)] = known
@@ -196,7 +196,7 @@ class Formulas:
         def go(part: Formula) -> Formula:
             known = done.get(id(part))
             if known is None:
-                if changed.isdisjoint(self._inside(part)):
+                if changed.isdisjoint(self.inside(part)):
                     known = part
                 elif isinstance(part, And):
                     known = self.all_of([go(one) for one in part.parts])
@@ -213,9 +213,12 @@ class Formulas:
 _NOTHING: list[Formula] = []
 
 
-def facts_in(formula: Formula) -> Iterator[Fact]:
+def facts_in(formula: Formula) -> list[Fact]:
     """Every fact of a formula, once each, in order."""
+    if isinstance(formula, Fact):
+        return [formula]
     seen: set[int] = set()
+    found: list[Fact] = []
     stack = [formula]
     while stack:
         part = stack.pop()
@@ -225,7 +228,8 @@ def facts_in(formula: Formula) -> Iterator[Fact]:
         if isinstance(part, And | Or):
             stack.extend(reversed(part.parts))
         elif isinstance(part, Fact):
-            yield part
+            found.append(part)
+    return found
 
 
 def holds(formula: Formula, test: Callable[[Fact], bool]) -> bool:

@@ -2,9 +2,9 @@
 
 Reading order: ``values``, ``location``, ``resources``, ``document``, ``keywords`` (reading the schema),
 ``formula``, ``facts``, ``nodes``, ``exclusive``, ``unevaluated`` (what it says), ``patterns``, ``formats``,
-``strings``, ``intervals``, ``numbers``, ``multiples`` (scalars), ``weave``, ``shapes`` (objects and
-arrays), ``distinct``, ``anyorder``, ``emptiness``, ``spelling``, ``coding``, ``counted``, ``layout``,
-``indent``, ``emit`` (how it is written).
+``strings``, ``intervals``, ``numbers``, ``multiples`` (scalars), ``weave``, ``settle``, ``alternatives``,
+``shapes`` (objects and arrays), ``distinct``, ``anyorder``, ``hopes``, ``emptiness``, ``spelling``, ``coding``,
+``counted``, ``layout``, ``indent``, ``emit`` (how it is written).
 
 >>> grammar = json_schema({"type": "object", "properties": {"n": {"type": "integer"}}})
 >>> grammar.kind, sorted(o.keyword for o in grammar.outcomes if o.status == "unsupported")

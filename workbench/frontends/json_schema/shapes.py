@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial, reduce
-from operator import mul
+from functools import partial
 from typing import Any
 
 from workbench.automaton.finite import (
@@ -20,12 +19,15 @@ from workbench.automaton.finite import (
     minimise,
     to_graph,
 )
+from workbench.automaton.listing import texts
 from workbench.errors import GrammarTooComplex
 from workbench.frontends.json_schema import facts as f
-from workbench.frontends.json_schema.formula import FALSE, TRUE, And, Fact, Formula, Or, facts_in
+from workbench.frontends.json_schema.alternatives import MAX_ALTERNATIVES, Cases, alternatives
+from workbench.frontends.json_schema.formula import FALSE, TRUE, Fact, Formula, facts_in
 from workbench.frontends.json_schema.location import CellRule, Location, MemberRule
 from workbench.frontends.json_schema.nodes import Atom, Node, Nodes
 from workbench.frontends.json_schema.patterns import Pattern, pattern_automaton, pattern_expression
+from workbench.frontends.json_schema.settle import Settler, alone, plain_parts, ways_of
 from workbench.frontends.json_schema.strings import automaton
 from workbench.frontends.json_schema.values import OBJECT, STRING
 from workbench.frontends.json_schema.weave import (
@@ -46,76 +48,10 @@ from workbench.grammar.ir import Alt, CharSet, Expr, Graph, literal
 
 __all__ = ["ArrayPlan", "NameCell", "ObjectPlan", "Shape", "Shapes", "plain_parts"]
 
-#: Most alternatives that the disjunctions of one formula are multiplied out to.
-MAX_ALTERNATIVES = 64
 #: Most cells that the patterns of one object cut the names into.
 MAX_CELLS = 300
-
-
-def plain_parts(formula: Formula) -> tuple[Formula, ...]:
-    """What a formula is the conjunction of."""
-    if isinstance(formula, And):
-        return formula.parts
-    return () if formula is TRUE else (formula,)
-
-
-def alternatives(nodes: Nodes, formula: Formula) -> list[Formula] | None:
-    """Formulas of which one holds, for a formula that is better written apart; else ``None``.
-
-    Disjunctions over whole objects are split: each part keeps its own rule and its own order of names.
-    Those over single facts stay together.
-    """
-    parts = plain_parts(formula)
-    heavy = [part for part in parts if isinstance(part, Or) and _is_heavy(part)]
-    if not heavy:
-        return None
-    total = reduce(mul, [_leaves(part, {}) for part in heavy])
-    listed = [part for part in heavy if _lists_values(part)]
-    if len(heavy) > 1 and total > MAX_ALTERNATIVES:
-        if not listed:
-            return None
-        heavy = listed
-    chosen = (listed or heavy)[0]
-    others = [part for part in parts if part is not chosen]
-    found = [nodes.formulas.all_of([*others, one]) for one in _grouped(nodes, chosen)]
-    return [one for one in dict.fromkeys(found) if one is not FALSE]
-
-
-def _leaves(formula: Formula, known: dict[int, int]) -> int:
-    """How many alternatives there are when all disjunctions over whole objects are split."""
-    found = known.get(id(formula))
-    if found is None:
-        if isinstance(formula, And):
-            found = min(10**6, reduce(mul, [_leaves(part, known) for part in formula.parts]))
-        elif isinstance(formula, Or) and any(map(_binds, facts_in(formula))):
-            heavy = [part for part in formula.parts if any(map(_binds, facts_in(part)))]
-            light = len(heavy) < len(formula.parts)
-            found = sum(_leaves(part, known) for part in heavy) + light
-        else:
-            found = 1
-        known[id(formula)] = found
-    return found
-
-
-def _grouped(nodes: Nodes, part: Or) -> list[Formula]:
-    """The parts of a disjunction, those about single facts together."""
-    heavy = [one for one in part.parts if any(map(_binds, facts_in(one)))]
-    light = [one for one in part.parts if not any(map(_binds, facts_in(one)))]
-    return [*heavy, nodes.formulas.any_of(light)] if light else heavy
-
-
-def _is_heavy(part: Or) -> bool:
-    return any(_binds(fact) for fact in facts_in(part))
-
-
-def _binds(fact: Fact) -> bool:
-    if isinstance(fact, f.Distinct):
-        return True
-    return isinstance(fact, f.Members | f.Cells | f.Among) and fact.positive
-
-
-def _lists_values(part: Or) -> bool:
-    return any(isinstance(fact, f.Among) and fact.positive for fact in facts_in(part))
+#: Most names of a cell that are listed where a formula is decided in any order.
+MAX_FEW = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +68,8 @@ class ObjectPlan:
     """An object whose formula is a conjunction.
 
     ``rules`` hold for every member; ``named`` are the listed names in order; ``open`` is the part that
-    is decided as members are read. ``forbidden`` names have no place.
+    is decided as members are read. ``forbidden`` names have no place; ``ways`` are the schemas of which the
+    value under a name satisfies one more row, where something is said about that name alone.
     """
 
     nodes: Nodes
@@ -146,6 +83,7 @@ class ObjectPlan:
     open: Formula = TRUE
     named: list[str] = field(default_factory=list)
     last_required: int = -1
+    ways: dict[str, list[tuple[Atom, ...]]] = field(default_factory=dict)
     _matched: dict[str, frozenset[str]] = field(default_factory=dict)
     _last: dict[int, float] = field(default_factory=dict)
     _cells: list[NameCell] | None = None
@@ -154,12 +92,12 @@ class ObjectPlan:
 
     def __post_init__(self) -> None:
         left: list[Formula] = []
-        listed: dict[str, None] = {}
+        names: dict[str, None] = {}
         for part in plain_parts(self.formula):
             match part:
                 case f.Members(rule=rule, positive=True):
                     self.rules.append(rule)
-                    listed.update(dict.fromkeys(rule.names))
+                    names.update(dict.fromkeys(rule.names))
                 case f.Has(name=name):
                     self.required[name] = None
                 case f.Lacks(name=name):
@@ -172,17 +110,33 @@ class ObjectPlan:
                     self.most = count if self.most is None else min(self.most, count)
                 case _:
                     left.append(part)
+        left = [part for part in left if not self._about_one(part, names)]
         self.open = self.nodes.formulas.all_of(left)
-        listed.update(self.required)
+        names.update(self.required)
         for fact in facts_in(self.open):
             if isinstance(fact, f.Members):
-                listed.update(dict.fromkeys(fact.rule.names))
+                names.update(dict.fromkeys(fact.rule.names))
             elif isinstance(fact, f.Has | f.Lacks):
-                listed[fact.name] = None
-        listed.update(dict.fromkeys(sorted(self.forbidden)))
-        self.named = list(listed)
+                names[fact.name] = None
+        names.update(dict.fromkeys(sorted(self.forbidden)))
+        self.named = list(names)
         self._place = {name: number for number, name in enumerate(self.named)}
         self.last_required = max((self._place[name] for name in self.required), default=-1)
+
+    def _about_one(self, part: Formula, names: dict[str, None]) -> bool:
+        """Keep what is said about one name alone as the ways of its value."""
+        name = alone(part)
+        if name is None:
+            return False
+        ways = ways_of(part, name)
+        before = self.ways.get(name, [()])
+        if ways is None or len(before) * len(ways) > MAX_ALTERNATIVES:
+            return False
+        self.ways[name] = [(*one, *other) for one in before for other in ways]
+        names.setdefault(name)
+        if not ends(part):
+            self.required[name] = None
+        return True
 
     @property
     def counts(self) -> bool:
@@ -218,9 +172,16 @@ class ObjectPlan:
             (schema, True) for rule in self.rules for schema in rule.schemas(name, matched)
         )
 
-    def value(self, name: str) -> Node:
-        """The node of the value of a listed name."""
-        return self.nodes.node(self.value_atoms(name, self.matched(name)))
+    def bases(self, name: str) -> list[tuple[Atom, ...]]:
+        """What the value of a listed name has to satisfy in any case: one of these."""
+        atoms = self.value_atoms(name, self.matched(name))
+        return [(*atoms, *way) for way in self.ways.get(name, [()])]
+
+    def values(self, name: str) -> list[Node]:
+        """The nodes of the values of a listed name."""
+        return list(
+            {(node := self.nodes.node(one)).index: node for one in self.bases(name)}.values()
+        )
 
     def _every_rule(self) -> Iterator[MemberRule]:
         yield from self.rules
@@ -245,6 +206,20 @@ class ObjectPlan:
         if self._cells is None:
             self._cells = list(self._cut())
         return self._cells
+
+    def list_few(self) -> None:
+        """Take the names of cells that have few for listed ones: a state may forbid each by itself."""
+        more: dict[str, None] = {}
+        for number in range(len(self.cells())):
+            names = self.cell_names(number)
+            few = None if names is None else texts(names, MAX_FEW)
+            if few is not None:
+                more.update(dict.fromkeys(few))
+        if more:
+            self.named += more
+            self._place = {name: number for number, name in enumerate(self.named)}
+            self._cells = None
+            self._cell_names.clear()
 
     def cell_names(self, number: int) -> Dfa | None:
         """The names of a cell as an automaton; ``None`` for all names but the listed ones."""
@@ -350,11 +325,11 @@ class ObjectPlan:
             name = self.named[place]
             if not self.allows_name(name):
                 return
-            base = self.value_atoms(name, self.matched(name))
-            for node, left in weaver.advance(residual, self.options_of(name), base, fits):
-                left = self._settle(weaver, left, place)
-                if left is not FALSE:
-                    yield Move(place, node, (place + 1, left))
+            for base in self.bases(name):
+                for node, left in weaver.advance(residual, self.options_of(name), base, fits):
+                    left = self._settle(weaver, left, place)
+                    if left is not FALSE:
+                        yield Move(place, node, (place + 1, left))
             return
         for number, cell in enumerate(self.cells()):
             base = self.value_atoms(None, cell.matched)
@@ -540,6 +515,8 @@ class Shapes:
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
         self.weaver = Weaver(nodes)
+        self._settler = Settler(nodes)
+        self.cases = Cases(nodes, self._settler)
         self._known: dict[tuple[int, int], Shape] = {}
 
     def of(self, kind: int, formula: Formula) -> Shape:
@@ -555,6 +532,15 @@ class Shapes:
             if isinstance(part, f.Among) and part.positive:
                 fit = [value for value in part.values if self.nodes.satisfies(value, formula)]
                 return Shape(values=fit)
+        if kind == OBJECT:
+            settled = self._settler.settled(formula)
+            if settled is TRUE or settled is FALSE:
+                return Shape(either=[TRUE] if settled is TRUE else [])
+            if settled is not formula:
+                self.nodes.pointers.setdefault(
+                    id(settled), self.nodes.pointers.get(id(formula), "#")
+                )
+                return self.of(kind, settled)
         found = alternatives(self.nodes, formula)
         if found is not None:
             return Shape(either=found)

@@ -26,6 +26,7 @@ from workbench.frontends.json_schema.location import Location
 from workbench.frontends.json_schema.nodes import Atom, Node, Nodes
 
 __all__ = [
+    "FACTS_DECIDED",
     "MAX_CHOICES",
     "MAX_FACTS",
     "MAX_STATES",
@@ -39,6 +40,7 @@ __all__ = [
     "counted",
     "ends",
     "explore",
+    "is_cheap",
     "one_holds",
     "unless",
 ]
@@ -48,6 +50,7 @@ MAX_STATES = 20_000
 MAX_CHOICES = 5_000
 #: Most facts of formulas that are looked at for one object or array: about a second of work.
 MAX_FACTS = 150_000
+FACTS_DECIDED = "facts decided for one object or array"
 
 #: Whether some value satisfies a node.
 Fits = Callable[[Node], bool]
@@ -85,22 +88,28 @@ class Weaver:
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
         self.formulas = nodes.formulas
+        #: facts that have been looked at in all
+        self.total = 0
         self._spent = 0
+        self._most = MAX_FACTS
 
     @contextmanager
-    def budget(self) -> Iterator[None]:
+    def budget(self, most: int = MAX_FACTS) -> Iterator[None]:
         """One object or array, with a budget of its own; it counts for those that it is looked at for."""
         before, self._spent = self._spent, 0
+        limit, self._most = self._most, most
         try:
             yield
         finally:
             self._spent += before
+            self._most = limit
 
-    def _spend(self, formula: Formula) -> None:
-        """Count the facts that are looked at. Raises ``GrammarTooComplex`` past ``MAX_FACTS``."""
-        self._spent += 1 + sum(1 for _ in facts_in(formula))
-        if self._spent > MAX_FACTS:
-            raise GrammarTooComplex("facts decided for one object or array", MAX_FACTS)
+    def _spend(self, count: int) -> None:
+        """Count the facts that are looked at. Raises ``GrammarTooComplex`` past the budget."""
+        self._spent += count
+        self.total += count
+        if self._spent > self._most:
+            raise GrammarTooComplex(FACTS_DECIDED, self._most)
 
     def advance(
         self,
@@ -115,27 +124,30 @@ class Weaver:
             return []
         if residual is TRUE:
             return [(first, TRUE)]
+        touched = self._touched(residual, options)
+        if not touched:
+            return [(first, residual)]
         found: dict[int, tuple[Formula, list[frozenset[int]], list[tuple[Atom, ...]]]] = {}
         spent = 0
-        known: dict[int, list[Option] | None] = {}
-        stack: list[tuple[Formula, tuple[Atom, ...]]] = [(residual, base)]
+        sure = {id(fact): choices[0][1] for fact, choices in touched if _is_sure(choices)}
+        touched = [one for one in touched if not _is_sure(one[1])]
+        begin = self.formulas.replaced(residual, sure)
+        if begin is FALSE:
+            return []
+        stack: list[tuple[Formula, tuple[Atom, ...], int]] = [(begin, base, 0)]
         while stack:
-            formula, atoms = stack.pop()
-            self._spend(formula)
+            formula, atoms, number = stack.pop()
             spent += 1
             if spent > MAX_CHOICES:
                 raise GrammarTooComplex("ways to decide a schema at one member", MAX_CHOICES)
-            fact, choices = None, None
-            for one in facts_in(formula):
-                if id(one) not in known:
-                    known[id(one)] = None if isinstance(one, _Next) else options(one)
-                choices = known[id(one)]
-                if choices is not None:
-                    fact = one
-                    break
-            if fact is None or choices is None:
+            inside = self.formulas.inside(formula)
+            self._spend(1 + len(inside))
+            while number < len(touched) and id(touched[number][0]) not in inside:
+                number += 1
+            if number == len(touched):
                 self._keep(found, self._now(formula), atoms)
                 continue
+            fact, choices = touched[number]
             for asked, result in reversed(choices):
                 if isinstance(result, Fact):
                     result = self.formulas.fact(_Next(self.formulas.fact(result)))
@@ -147,12 +159,27 @@ class Weaver:
                     more = (*atoms, *asked)
                     if not fits(self.nodes.node(more)):
                         continue
-                stack.append((left, more))
+                stack.append((left, more, number + 1))
         return [
             (self.nodes.node(atoms), formula)
             for formula, _, ways in found.values()
             for atoms in ways
         ]
+
+    def _touched(
+        self, residual: Formula, options: Callable[[Fact], list[Option] | None]
+    ) -> list[tuple[Fact, list[Option]]]:
+        """The facts that a member decides, and how."""
+        inside = self.formulas.inside(residual)
+        self._spend(1 + len(inside))
+        found = []
+        for fact in facts_in(residual):
+            choices = options(fact)
+            if choices is not None:
+                if choices and id(self.formulas.opposite(fact)) in inside:
+                    choices = _told_apart(choices)
+                found.append((fact, choices))
+        return found
 
     def _now(self, formula: Formula) -> Formula:
         table = {id(one): one.fact for one in facts_in(formula) if isinstance(one, _Next)}
@@ -179,9 +206,23 @@ class Weaver:
         """The formula with the facts that no later member touches replaced by their truth."""
         if residual is TRUE or residual is FALSE:
             return residual
-        self._spend(residual)
+        self._spend(1 + len(self.formulas.inside(residual)))
         table = {id(one): value for one in facts_in(residual) if (value := by(one)) is not None}
         return self.formulas.replaced(residual, table) if table else residual
+
+
+def _is_sure(choices: list[Option]) -> bool:
+    """Whether a fact becomes true or false whatever the value is."""
+    return len(choices) == 1 and not choices[0][0] and not isinstance(choices[0][1], Fact)
+
+
+def _told_apart(choices: list[Option]) -> list[Option]:
+    """Options that do not overlap, for a fact whose opposite is asked as well."""
+    asked = [atoms for atoms, _ in choices if atoms]
+    if len(choices) != 2 or len(asked) != 1 or len(asked[0]) != 1:
+        return choices
+    ((schema, sign),) = asked[0]
+    return [(atoms or ((schema, not sign),), result) for atoms, result in choices]
 
 
 def all_hold(schemas: list[Location], fact: Fact, positive: bool) -> list[Option] | None:
@@ -190,9 +231,9 @@ def all_hold(schemas: list[Location], fact: Fact, positive: bool) -> list[Option
         return None
     both = tuple((schema, True) for schema in schemas)
     if positive:
-        drop = ((schemas[0], False),) if len(schemas) == 1 and _cheap(schemas[0]) else ()
+        drop = ((schemas[0], False),) if len(schemas) == 1 and is_cheap(schemas[0]) else ()
         return [(both, fact), (drop, FALSE)]
-    keep = both if all(map(_cheap, schemas)) else ()
+    keep = both if all(map(is_cheap, schemas)) else ()
     return [*[(((schema, False),), TRUE) for schema in schemas], (keep, fact)]
 
 
@@ -200,9 +241,9 @@ def one_holds(schemas: list[Location], fact: Fact, positive: bool) -> list[Optio
     """Options of a fact that says of all items (or denies) that they satisfy one of some schemas."""
     none = tuple((schema, False) for schema in schemas)
     if positive:
-        drop = none if all(map(_cheap, schemas)) else ()
+        drop = none if all(map(is_cheap, schemas)) else ()
         return [*[(((schema, True),), fact) for schema in schemas], (drop, FALSE)]
-    keep = ((schemas[0], True),) if len(schemas) == 1 and _cheap(schemas[0]) else ()
+    keep = ((schemas[0], True),) if len(schemas) == 1 and is_cheap(schemas[0]) else ()
     return [(none, TRUE), (keep, fact)]
 
 
@@ -217,10 +258,10 @@ def counted(fact: Fact) -> list[Option] | None:
 
 def unless(schema: Location) -> tuple[Atom, ...]:
     """What to ask of a value that is not credited with a schema: the opposite, where that is small."""
-    return ((schema, False),) if _cheap(schema) else ()
+    return ((schema, False),) if is_cheap(schema) else ()
 
 
-def _cheap(schema: Location) -> bool:
+def is_cheap(schema: Location) -> bool:
     """Whether the opposite of a schema is small: it speaks of scalars only."""
     return not (
         schema.same_instance

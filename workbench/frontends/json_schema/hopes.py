@@ -1,0 +1,119 @@
+"""What the states of an object in any order still hope for: names of which some must be left.
+
+A state is alive while some way to an end takes only names that have not come. The sets of names that ways
+need, the least of them, are turned into clauses: of each clause some name must be left. So the states need
+not tell apart which names came.
+
+>>> needs([[(1, 1), (2, 0), (4, 1)], []], [1])  # the names 1 and 4 end the hope, 2 does not
+[(5,), ()]
+
+Next file to read: ``layout.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from workbench.errors import GrammarTooComplex
+
+__all__ = ["Clauses", "either_of", "needs", "without"]
+
+#: Most least sets, or clauses, of one state, and most steps to work all of them out.
+MAX_SETS = 400
+MAX_STEPS = 300_000
+
+#: Sets of names as bits, of each of which some name must be left.
+Clauses = tuple[int, ...]
+
+
+def needs(
+    edges: Sequence[Sequence[tuple[int, int]]], finals: Iterable[int]
+) -> list[Clauses | None]:
+    """The clauses of each state; ``None`` where no names lead to an end.
+
+    ``edges`` are the names taken (bits, 0: one of any number) and the states after them. Raises
+    ``GrammarTooComplex`` past the budgets.
+    """
+    ways: list[set[int]] = [set() for _ in edges]
+    sources: list[list[tuple[int, int]]] = [[] for _ in edges]
+    for source, out in enumerate(edges):
+        for bit, target in out:
+            sources[target].append((bit, source))
+    todo = list(dict.fromkeys(finals))
+    for state in todo:
+        ways[state] = {0}
+    steps = 0
+    while todo:
+        state = todo.pop()
+        for bit, source in sources[state]:
+            steps += 1 + len(ways[state])
+            if steps > MAX_STEPS:
+                raise GrammarTooComplex("steps to work out what an object hopes for", MAX_STEPS)
+            found = {way | bit for way in ways[state] if not way & bit}
+            if found <= ways[source]:
+                continue
+            least = _least(ways[source] | found)
+            if least != ways[source]:
+                ways[source] = least
+                todo.append(source)
+    known: dict[frozenset[int], Clauses | None] = {}
+    out_clauses: list[Clauses | None] = []
+    for some in ways:
+        key = frozenset(some)
+        if key not in known:
+            known[key] = _clauses(key) if key else None
+        out_clauses.append(known[key])
+    return out_clauses
+
+
+def _least(sets: set[int]) -> set[int]:
+    """The sets that hold no other."""
+    if 0 in sets:
+        return {0}
+    out: list[int] = []
+    for one in sorted(sets, key=int.bit_count):
+        if not any(other & one == other for other in out):
+            out.append(one)
+            if len(out) > MAX_SETS:
+                raise GrammarTooComplex("ways that an object in any order hopes for", MAX_SETS)
+    return set(out)
+
+
+def _clauses(ways: frozenset[int]) -> Clauses:
+    """ "All of one of these" as "one of each of these"."""
+    if 0 in ways:
+        return ()
+    found = {0}
+    for way in sorted(ways):
+        found = _least({clause | bit for clause in found for bit in _bits(way)})
+    return tuple(sorted(found))
+
+
+def _bits(names: int) -> list[int]:
+    out = []
+    while names:
+        out.append(names & -names)
+        names &= names - 1
+    return out
+
+
+def without(clauses: Clauses, bit: int, known: Clauses) -> Clauses | None:
+    """Clauses after a name has come, without those that follow from known ones; ``None``: they never hold."""
+    out = []
+    for clause in clauses:
+        left = clause & ~bit
+        if not left:
+            return None
+        if not any(one & left == one for one in known):
+            out.append(left)
+    return tuple(out)
+
+
+def either_of(choices: Sequence[Clauses]) -> Clauses:
+    """Clauses that hold when those of one of the choices do."""
+    if () in choices:
+        return ()
+    found = set(choices[0])
+    for clauses in choices[1:]:
+        found = _least({one | other for one in found for other in clauses})
+    return tuple(sorted(found))
