@@ -40,6 +40,27 @@ def test_there_and_back(schema: str, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["verify", str(out)]) in (1, 2)
 
 
+def test_single_targets(schema: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    tests = given_tests(tmp_path, {"accept": [{"a": 1}], "reject": ["{}"]})
+    given = ["export", schema, str(out), "--tests", tests, "--target", "gbnf", "--target", "python"]
+    assert main([*given, "--dry-run"]) == 0
+    said = capsys.readouterr().out
+    assert "nothing written yet" in said and "● gbnf" in said and not out.exists()
+    assert main(given) == 0
+    assert {path.name for path in out.iterdir()} == {"grammar.gbnf", "grammar.py"}
+    capsys.readouterr()
+    assert main(given) == 1 and "is there already" in capsys.readouterr().out
+    assert main([*given, "--overwrite"]) == 0
+    assert main([*given, "--overwrite", "--target", "regex"]) == 1
+    assert "regex cannot be written" in capsys.readouterr().out
+    assert main([*given, "--target", "svg"]) == 2
+    assert "not 'svg'" in capsys.readouterr().err
+    assert main([*given, "--target", "trace"]) == 2
+    assert main([*given, "--target", "trace", "--trace", str(tmp_path / "none")]) == 2
+    assert "cannot read" in capsys.readouterr().err
+
+
 def test_refusals_exit_with_1(
     schema: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,13 +21,15 @@ from workbench.diagnostics.readable import readable
 from workbench.engine import CompiledGrammar
 from workbench.errors import ExportRefused, WorkbenchError
 from workbench.export.gbnf_writer import to_gbnf
-from workbench.export.recipe import Recipe, build, examples_of, source_text, versions
+from workbench.export.recipe import Recipe, build, examine, examples_of, source_text, versions
+from workbench.export.targets import ExportedTargets, export_targets
 from workbench.grammar.fingerprint import fingerprint
 from workbench.grammar.ir import Grammar, Token, walk
 from workbench.grammar.lazy import LazyRules
 from workbench.wording import number_of
 
 if TYPE_CHECKING:
+    from workbench.decoding.trace import Trace
     from workbench.vocabulary import Vocabulary
 
 __all__ = ["Exported", "export", "pack", "write_whole"]
@@ -36,18 +38,19 @@ __all__ = ["Exported", "export", "pack", "write_whole"]
 @readable
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A bundle that was written: its path, its files with sizes, and the SHA-256 of the whole."""
+    """A bundle: its path, its files with sizes, and the SHA-256 of the whole; ``written`` but by a dry run."""
 
     path: Path
     files: tuple[tuple[str, int], ...]
     sha256: str
     manifest: Mapping[str, Any]
+    written: bool = True
 
     def __str__(self) -> str:
         size = sum(size for _, size in self.files)
-        lines = [
-            f"exported {self.path}: {number_of(len(self.files), 'file')}, {number_of(size, 'byte')}, {self.sha256[:16]}"
-        ]
+        what = "exported" if self.written else "nothing written yet, to"
+        sizes = f"{number_of(len(self.files), 'file')}, {number_of(size, 'byte')}"
+        lines = [f"{what} {self.path}: {sizes}, {self.sha256[:16]}"]
         counts = self.manifest["examples"]
         lines.append("examples: " + ", ".join(f"{n} {kind}" for kind, n in counts.items()))
         gbnf = self.manifest["gbnf"]
@@ -74,7 +77,11 @@ def export(
     options: Mapping[str, Any] | None = None,
     title: str = "",
     dead_end_note: str = "",
-) -> Exported:
+    targets: Sequence[str] | None = None,
+    trace: Trace | None = None,
+    dry_run: bool = False,
+    overwrite: bool = False,
+) -> Exported | ExportedTargets:
     """Write a grammar with its examples and everything found about it into one zip file.
 
     ``tests`` are lists under "accept" (must match), "reject" (must not) and "prefix" (must begin a match),
@@ -82,8 +89,14 @@ def export(
     was made with, where they are not the defaults of its front end. ``dead_end_note`` says why dead ends do
     not matter; without one they stand against exporting.
 
-    The file is written as a whole or not at all; what was there before stays when anything fails. Raises
-    ``ExportRefused`` with its reasons when an example fails, ``ValueError`` for unknown lists of tests.
+    With ``targets`` ("gbnf", "regex", "json_schema", "python", "pytest", "trace", "report") single files are
+    written instead, into the folder ``path``; each that is a grammar is read back and held against the examples.
+    "trace" writes the record of a run, ``trace``. A ``dry_run`` writes nothing, and tells the files with sizes
+    and hashes, what each target cannot say, and which are there already.
+
+    All is written or nothing; what was there before stays when anything fails, and always without
+    ``overwrite``. Raises ``ExportRefused`` with its reasons when an example fails, when a target cannot be
+    written or a file is there already; ``ValueError`` for unknown targets and lists of tests.
     """
     if isinstance(grammar, CompiledGrammar):
         vocabulary = vocabulary or grammar.vocabulary
@@ -92,6 +105,10 @@ def export(
     if vocabulary is not None:
         recipe = _with_vocabulary(recipe, grammar, vocabulary)
     try:
+        if targets is not None:
+            return export_targets(
+                examine(recipe), path, targets, trace=trace, dry_run=dry_run, overwrite=overwrite
+            )
         built = build(recipe)
     except ExportRefused:
         raise
@@ -100,9 +117,13 @@ def export(
     if built.problems:
         raise ExportRefused(built.problems)
     data = pack(built.files)
-    target = write_whole(path, data)
+    target = Path(path)
+    if not dry_run:
+        if target.exists() and not overwrite:
+            raise ExportRefused([f"{target} is there already: overwrite=True writes over it"])
+        write_whole(target, data)
     files = tuple((name, len(content)) for name, content in sorted(built.files.items()))
-    return Exported(target, files, sha256(data).hexdigest(), built.manifest)
+    return Exported(target, files, sha256(data).hexdigest(), built.manifest, not dry_run)
 
 
 def _recipe(

@@ -25,7 +25,7 @@ def add_export(commands: Any) -> None:
         help="write a grammar with its examples and everything found about it into one file",
     )
     add_grammar_file(out)
-    out.add_argument("out", type=Path, help="the bundle to write, a .zip")
+    out.add_argument("out", type=Path, help="the bundle to write, a .zip; with --target, a folder")
     out.add_argument(
         "--tests",
         type=Path,
@@ -36,6 +36,19 @@ def add_export(commands: Any) -> None:
     out.add_argument("--tokenizer", type=Path, metavar="PATH", help="add its dead ends")
     out.add_argument("--title", default="", help="of the report")
     out.add_argument("--dead-end-note", default="", help="why dead ends do not matter")
+    out.add_argument(
+        "--target",
+        action="append",
+        metavar="NAME",
+        help="write single files, one a target: gbnf, regex, json_schema, python, pytest, trace, report",
+    )
+    out.add_argument(
+        "--trace", type=Path, metavar="PATH", help="the trace that --target trace writes"
+    )
+    out.add_argument(
+        "--dry-run", action="store_true", help="write nothing; say what would be written"
+    )
+    out.add_argument("--overwrite", action="store_true", help="write over files that are there")
     out.set_defaults(run=_export)
 
     proof = commands.add_parser(
@@ -49,24 +62,34 @@ def add_export(commands: Any) -> None:
 
 
 def _export(arguments: argparse.Namespace) -> int:
+    from workbench.decoding.trace import Trace
     from workbench.export.bundle import export
 
     grammar = read_grammar(arguments.file, kind_of(arguments.file, arguments.kind))
     vocabulary = read_vocabulary(arguments.tokenizer) if arguments.tokenizer else None
+    tests = read_tests(arguments.tests)
+    try:
+        trace = None if arguments.trace is None else Trace.load(arguments.trace)
+    except OSError as error:
+        raise WorkbenchError(f"cannot read {arguments.trace}: {error.strerror or error}") from error
     try:
         done = export(
             grammar,
             arguments.out,
-            tests=read_tests(arguments.tests),
+            tests=tests,
             vocabulary=vocabulary,
             title=arguments.title,
             dead_end_note=arguments.dead_end_note,
+            targets=arguments.target,
+            trace=trace,
+            dry_run=arguments.dry_run,
+            overwrite=arguments.overwrite,
         )
     except ExportRefused as refused:
         print(refused)
         return 1
     except ValueError as error:
-        raise WorkbenchError(f"{arguments.tests}: {error}") from error
+        raise WorkbenchError(str(error)) from error
     print(done)
     return 0
 

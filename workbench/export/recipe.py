@@ -17,7 +17,7 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from workbench.diagnostics.coverage import coverage
+from workbench.diagnostics.coverage import Coverage, coverage
 from workbench.diagnostics.dead_ends import dead_ends
 from workbench.diagnostics.explain import explain
 from workbench.diagnostics.findings import DeadEndReport
@@ -33,11 +33,15 @@ __all__ = [
     "EXPECTED",
     "FORMAT",
     "Built",
+    "Examined",
     "Example",
     "Recipe",
     "build",
     "canonical",
+    "examine",
+    "held_against",
     "made",
+    "proved_gbnf",
     "source_text",
 ]
 
@@ -94,6 +98,23 @@ class Recipe:
     def grammar(self) -> Grammar:
         """Read the source. Raises what the front end raises, ``WorkbenchError`` for options it has not."""
         return made(self.kind, self.source, self.start, self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A recipe's grammar, the verdicts on its examples, its dead ends, and what stands against exporting it."""
+
+    recipe: Recipe
+    grammar: Grammar
+    verdicts: tuple[Verdict, ...]
+    report: DeadEndReport
+    problems: tuple[str, ...]
+
+    @property
+    def covered(self) -> Coverage:
+        """What the accepted examples use."""
+        accepted = [e.data for e in self.recipe.examples if e.expected == "accept"]
+        return coverage(self.grammar, accepted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,27 +222,36 @@ def versions() -> dict[str, str]:
 # Making
 
 
-def build(recipe: Recipe) -> Built:
-    """Make all files of a bundle, deciding every example again.
+def examine(recipe: Recipe) -> Examined:
+    """Decide every example again, and look for dead ends.
 
     Raises what reading and compiling the source raise.
     """
     grammar = recipe.grammar()
-    problems: list[str] = []
     judge = Judge(grammar)
-    verdicts = [judge.verdict(example.data) for example in recipe.examples]
-    problems += [
+    verdicts = tuple(judge.verdict(example.data) for example in recipe.examples)
+    problems = [
         _failure(judge, example, verdict)
         for example, verdict in zip(recipe.examples, verdicts, strict=True)
         if not example.fits(verdict)
     ]
     if not recipe.examples:
         problems.append("there are no examples: a tested grammar has at least one")
-    gbnf, gbnf_problems, gbnf_entry = _gbnf(recipe, grammar, verdicts)
-    problems += gbnf_problems
     report = dead_ends(grammar, examples=[e.data for e in recipe.examples])
     problems += _dead_end_problems(report, recipe)
-    covered = coverage(grammar, [e.data for e in recipe.examples if e.expected == "accept"])
+    return Examined(recipe, grammar, verdicts, report, tuple(problems))
+
+
+def build(recipe: Recipe) -> Built:
+    """Make all files of a bundle, deciding every example again.
+
+    Raises what reading and compiling the source raise.
+    """
+    found = examine(recipe)
+    grammar, verdicts, report = found.grammar, found.verdicts, found.report
+    gbnf, gbnf_problems, gbnf_entry = proved_gbnf(recipe, grammar, verdicts)
+    problems = [*found.problems, *gbnf_problems]
+    covered = found.covered
     files = {
         SOURCE_FILES[recipe.kind]: recipe.source.encode("utf-8", "surrogatepass"),
         "examples.json": _readable(_examples(recipe.examples, verdicts)),
@@ -309,10 +339,13 @@ def _failure(judge: Judge, example: Example, verdict: Verdict) -> str:
     return f"{what} is refused: {sentence}"
 
 
-def _gbnf(
+def proved_gbnf(
     recipe: Recipe, grammar: Grammar, verdicts: Sequence[Verdict]
 ) -> tuple[GbnfText | None, list[str], dict[str, Any]]:
-    """The grammar as GBNF, what stands against it, and its entry in the manifest."""
+    """The grammar as GBNF, what stands against it, and its entry in the manifest.
+
+    Read back, it is held against the verdicts on the examples.
+    """
     from workbench.frontends.gbnf import gbnf as read
 
     try:
@@ -321,16 +354,10 @@ def _gbnf(
         judge = Judge(read(text.text)) if proved else Judge(None)
     except WorkbenchError as error:
         return None, [], {"written": False, "reason": str(error).splitlines()[0]}
-    problems = []
     agree = 0
-    for example, verdict in zip(recipe.examples, verdicts, strict=True) if proved else ():
-        again = judge.verdict(example.data)
-        agree += again == verdict
-        # a looser text may accept what the grammar does not, and never refuse what it does
-        if again != verdict and not (text.looser and again.reached >= verdict.reached):
-            problems.append(
-                f"as GBNF, {quoted(example.data)} is {again.word}, by the grammar {verdict.word}"
-            )
+    problems: list[str] = []
+    if proved:
+        agree, problems = held_against(judge, "GBNF", recipe.examples, verdicts, bool(text.looser))
     entry = {
         "written": True,
         "file": GBNF_FILE,
@@ -341,6 +368,29 @@ def _gbnf(
         "extensions": list(text.extensions),
     }
     return text, problems, entry
+
+
+def held_against(
+    judge: Judge,
+    what: str,
+    examples: Sequence[Example],
+    verdicts: Sequence[Verdict],
+    looser: bool = False,
+) -> tuple[int, list[str]]:
+    """How many examples a grammar that was read back decides as before, and the others in words.
+
+    A ``looser`` one may accept what the grammar does not, and never refuses what it does.
+    """
+    agree = 0
+    problems: list[str] = []
+    for example, verdict in zip(examples, verdicts, strict=True):
+        again = judge.verdict(example.data)
+        agree += again == verdict
+        if again != verdict and not (looser and again.reached >= verdict.reached):
+            problems.append(
+                f"as {what}, {quoted(example.data)} is {again.word}, by the grammar {verdict.word}"
+            )
+    return agree, problems
 
 
 def _dead_end_problems(report: DeadEndReport, recipe: Recipe) -> list[str]:

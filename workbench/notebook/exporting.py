@@ -76,7 +76,7 @@ def _written(
     note: str,
     dry: bool,
 ) -> dict[str, Any]:
-    from workbench.export.bundle import export
+    from workbench.export.bundle import Exported, export
     from workbench.export.verify import verify
 
     made = export(
@@ -86,7 +86,9 @@ def _written(
         vocabulary=vocabulary,
         title=title,
         dead_end_note=note,
+        overwrite=True,  # whoever pressed was asked
     )
+    assert isinstance(made, Exported)
     proof = verify(where, vocabulary)
     hashes = made.manifest["files"]
     files = [[name, size, hashes.get(name, {}).get("sha256", "")] for name, size in made.files]
