@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from workbench.automaton.lengths import length_range
 from workbench.automaton.subsets import MAX_STATES, MAX_WORK, Meter, Ranges, Recogniser, Subsets
 from workbench.grammar.ir import Expr, Graph
+from workbench.wording import number_of
 
 __all__ = [
     "MAX_STATES",
@@ -68,7 +69,7 @@ class Dfa:
             raise ValueError("an automaton needs a start state and a class for every code point")
 
     def __repr__(self) -> str:
-        return f"<Dfa: {len(self.table)} states, {self.n_classes} classes>"
+        return f"<Dfa: {number_of(len(self.table), 'state')}, {number_of(self.n_classes, 'class', 'classes')}>"
 
     @property
     def n_classes(self) -> int:

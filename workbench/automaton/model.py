@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.grammar.ir import Origin
+from workbench.wording import number_of
 
 if TYPE_CHECKING:
     from workbench.automaton.scope_costs import ScopeCosts
@@ -140,7 +141,7 @@ class Runs(Sequence[_T]):
     __hash__ = None  # type: ignore[assignment]  # it grows
 
     def __repr__(self) -> str:
-        return f"<{len(self._values)} runs over {self._n} states>"
+        return f"<{number_of(len(self._values), 'run')} over {number_of(self._n, 'state')}>"
 
 
 @dataclass(slots=True, eq=False)
@@ -221,8 +222,9 @@ class Automaton:
         waiting = int(np.count_nonzero(self.entry_state == NOT_BUILT))
         more = f", {waiting} not built yet" if waiting else ""
         return (
-            f"<Automaton {self.n_states} states, {len(self.edge_target)} byte edges, "
-            f"{len(self.call_entry)} calls, {len(self.entry_names)} entries{more}>"
+            f"<Automaton {number_of(self.n_states, 'state')}, "
+            f"{number_of(len(self.edge_target), 'byte edge')}, {number_of(len(self.call_entry), 'call')}, "
+            f"{number_of(len(self.entry_names), 'entry', 'entries')}{more}>"
         )
 
     def complete(self) -> Automaton:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal as TypingLiteral
 
+from workbench.wording import number_of
+
 __all__ = [
     "EMPTY",
     "NEVER",
@@ -288,4 +290,4 @@ class Grammar:
 
     def __repr__(self) -> str:
         known = getattr(self.rules, "emitted", self.rules)
-        return f"<Grammar {self.kind}: {len(known)} rules, start {self.start!r}>"
+        return f"<Grammar {self.kind}: {number_of(len(known), 'rule')}, start {self.start!r}>"
