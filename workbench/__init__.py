@@ -6,7 +6,7 @@ package is quick and needs neither torch nor numba nor Jupyter.
     >>> import workbench as wb
     >>> grammar = wb.regex(r"(yes|no), because [a-z ]{5,40}\\.")
     >>> grammar
-    <Grammar regex: 1 rules, start 'root'>
+    <Grammar regex: 1 rule, start 'root'>
 """
 
 from __future__ import annotations

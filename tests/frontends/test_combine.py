@@ -117,7 +117,7 @@ def test_budgets_name_the_grammar() -> None:
 
 def test_until_is_a_grammar() -> None:
     grammar = wb.until("b", "aa")
-    assert repr(grammar) == "<Grammar until: 1 rules, start 'root'>"
+    assert repr(grammar) == "<Grammar until: 1 rule, start 'root'>"
     assert [t for t in ("ab", "aa", "b", "abb", "aab", "a") if matches(grammar, t)] == [
         "ab",
         "aa",

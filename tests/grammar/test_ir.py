@@ -49,5 +49,5 @@ def test_rules_in_any_mapping_are_checked() -> None:
     with pytest.raises(ValueError, match="'missing', which is not defined"):
         Grammar(rules, "root")
     assert repr(Grammar(MappingProxyType({"root": Literal(b"a")}), "root")).startswith(
-        "<Grammar ir: 1 rules"
+        "<Grammar ir: 1 rule"
     )

@@ -6,7 +6,7 @@ end, recursive only as ``NotRegular`` allows. ``until`` makes a grammar of the t
 >>> from workbench.frontends.regex import regex
 >>> words = difference(regex("[a-z]{2,4}"), regex("if|in|or"))
 >>> words
-<Grammar difference: 1 rules, start 'root'>
+<Grammar difference: 1 rule, start 'root'>
 
 Next file to read: ``workbench/automaton/regular.py``.
 """
