@@ -46,6 +46,7 @@ def lazy(grammar: Grammar) -> Grammar:
 def bit_by_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Build one entry at a time, and lazily for every vocabulary."""
     monkeypatch.setattr(direct, "_AHEAD", 1)
+    monkeypatch.setattr(direct, "_PARTS", 1)
     monkeypatch.setattr(direct._Direct.grow, "__defaults__", (1,))
     monkeypatch.setattr(build, "_PRINTABLE", frozenset())
 

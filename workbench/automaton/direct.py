@@ -21,6 +21,7 @@ from workbench.automaton.direct_rows import closure, extended, skips_of, useful_
 from workbench.automaton.extents import extent_of
 from workbench.automaton.fragments import Pieces, Rows
 from workbench.automaton.languages import language_of
+from workbench.automaton.memo import Memo
 from workbench.automaton.model import (
     JUMP,
     NOT_BUILT,
@@ -37,8 +38,10 @@ from workbench.grammar.ir import Expr, Grammar, Graph, Guard, OtherText, Ref, Re
 __all__ = ["direct_automaton"]
 
 #: positions built at once: ahead, when the automaton is made; when an entry is missing; of parts of rules
-_AHEAD, _MORE, _PARTS = 1500, 200, 1000
+_AHEAD, _MORE, _PARTS = 300, 50, 1000
 _MOST = 2**30
+#: a hundred thousand steps of languages at most
+_languages: Memo[Language] = Memo(100_000)
 
 
 class _Direct(Pieces):
@@ -213,8 +216,12 @@ class _Direct(Pieces):
             return -1
         found = self.language_of.get(id(graph))
         if found is None:
+            language = _languages.get(graph)
+            if language is None:
+                language = language_of(graph)
+                _languages.put(graph, language, 1 + len(language.steps))
             found = self.language_of[id(graph)] = (graph, len(self.languages))
-            self.languages.append(language_of(graph))
+            self.languages.append(language)
         return found[1]
 
     def _guard(self, guard: GuardSpec, a: int, b: int) -> None:

@@ -27,8 +27,9 @@ from workbench.vocabulary import Vocabulary
 __all__ = ["Engine", "Sequence"]
 
 _NO_ROOM = 2**31 - 2**20
-#: words of a new arena and rows of new transitions: address space, which costs nothing before it is used
-_ARENA = 1 << 19
+#: words of a new arena, which are cleared, and rows of new transitions: address space alone, which costs
+#: nothing before it is used
+_ARENA = 1 << 16
 _ROWS = 1 << 17
 _TABLE = 1 << 13
 _USED, _ROWS_USED = layout.USED, layout.ROWS
@@ -242,7 +243,7 @@ class Engine:
             roots = np.concatenate([everything >> 32, everything & 0xFFFFFFFF])
             old_pool, old_count = self.pool, self.count.copy()
             moved = np.full(old_pool.size, -1, dtype=np.int32)
-            self._new_arena(_ARENA)
+            self._new_arena(max(_ARENA, old_pool.size // 8))
             while True:
                 new_roots = roots.copy()
                 arrays = (self.pool, self.table, self.count)
@@ -414,11 +415,13 @@ class Engine:
         while True:
             run = self._prepare(position)
             if run >= 0:
-                part = None
+                part, loops, walked = None, 0, self._counts[layout.WALKED]
                 if run:
                     loops = int.from_bytes(self.around_loops.tobytes(), "little")
                     part = self.slices.best(loops, run == 2)
                 code = self._finish(part, position)
+                if loops:
+                    self.slices.walked(loops, run == 2, self._counts[layout.WALKED] - walked)
                 if code == 0:
                     return self.words
                 run = code

@@ -2,8 +2,9 @@
 
 A state that each character of the set leads back to itself allows the tokens inside without a walk; of
 the rest of the trie only what lies below an exit has to be walked, and only if the exit's byte may come.
-Slices depend on the vocabulary alone and are shared by all its engines; they are made when a grammar's
-own loop is first met.
+Slices depend on the vocabulary alone and are shared by all its engines. Those of common sets are made with the
+vocabulary, that of a grammar's own loop when walks of what smaller slices leave over have taken as long as it
+takes to make one.
 """
 
 from __future__ import annotations
@@ -22,6 +23,26 @@ __all__ = ["Slice", "Slices", "slices_of"]
 #: a loop over fewer single bytes than this is walked in full
 _LEAST_BYTES = 8
 _MOST_SLICES = 64
+#: tokens that are looked at in one go for the longest run
+_TOKENS = 1024
+
+
+def _bits(characters: bytes) -> int:
+    return sum(1 << byte for byte in characters)
+
+
+_LETTERS = _bits(b"abcdefghijklmnopqrstuvwxyz")
+_DIGITS = _bits(b"0123456789")
+#: in JSON strings
+_TEXT = sum(1 << byte for byte in range(0x20, 0x80)) & ~_bits(b'"\\')
+#: sets that get a slice at once: single bytes, and whether all characters beyond ASCII belong too
+_COMMON = (
+    (_TEXT, True),
+    (_TEXT, False),
+    (_LETTERS | _bits(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ") | _DIGITS, False),
+    (_LETTERS, False),
+    (_DIGITS, False),
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,6 +84,12 @@ class Slices:
         self.blob = np.frombuffer(vocabulary.blob or b"\0", dtype=np.uint8).copy()
         self.offsets = vocabulary.offsets.astype(np.int64)
         self._runs: dict[int, int] = {}
+        lengths = np.diff(self.offsets)
+        order = np.argsort(-lengths, kind="stable")
+        self._lengths = lengths[order]
+        self._by_length = np.concatenate([[0], self._lengths.cumsum()])
+        starts = (self.offsets[:-1][order] - self._by_length[:-1]).repeat(self._lengths)
+        self._longest_first = self.blob[starts + np.arange(len(starts))]
         #: most bytes that a token has behind its last quotation mark: of tokens with one, with more
         self.tails = tuple(_tail(self.blob, self.offsets, least) for least in (1, 2))
         self.trie = Trie(
@@ -72,7 +99,9 @@ class Slices:
             trie.token.copy(),
             trie.duplicates,
         )
-        self._made: dict[tuple[int, bool], Slice] = {}
+        self._made = {(loops, utf8): self._make(loops, utf8) for loops, utf8 in _COMMON}
+        #: nodes walked for want of a slice
+        self._walked: dict[tuple[int, bool], int] = {}
         #: stands for no slice where the kernels take one
         self.nothing = np.zeros(2 * len(kernels.SLICE_ARRAYS), dtype=np.int64)
 
@@ -83,11 +112,17 @@ class Slices:
             if len(self._runs) > 10_000:
                 self._runs.clear()
             live = np.array([alphabet >> b & 1 for b in range(256)], dtype=np.uint8)
-            found = self._runs[alphabet] = int(kernels.run_length(self.blob, self.offsets, live))
+            found, first = 0, 0
+            # the longest tokens first: as soon as no other one is longer than the run, it is the longest
+            while first < len(self._lengths) and found < self._lengths[first]:
+                offsets = self._by_length[first : first + _TOKENS + 1]
+                found = max(found, int(kernels.run_length(self._longest_first, offsets, live)))
+                first += _TOKENS
+            self._runs[alphabet] = found
         return found
 
     def best(self, loops: int, utf8: bool) -> Slice | None:
-        """The slice that saves most for a run of these characters; made when there is none.
+        """The slice that saves most for a run of these characters; its own is made when it is worth it.
 
         ``loops`` is a set of single bytes, as bits. None when the run is too small to gain by one.
         """
@@ -97,14 +132,21 @@ class Slices:
         if exact is not None:
             return exact
         with self._lock:
-            if len(self._made) < _MOST_SLICES:
+            if self._walked.get((loops, utf8), 0) > len(self.trie) and len(self._made) < _MOST_SLICES:
                 return self._made.setdefault((loops, utf8), self._make(loops, utf8))
-        fitting = [
-            one
-            for (bytes_, wide), one in self._made.items()
-            if bytes_ & ~loops == 0 and (utf8 or not wide)
-        ]
+            fitting = [
+                one
+                for (bytes_, wide), one in self._made.items()
+                if bytes_ & ~loops == 0 and (utf8 or not wide)
+            ]
         return max(fitting, key=lambda one: one.n_inside, default=None)
+
+    def walked(self, loops: int, utf8: bool, nodes: int) -> None:
+        """Count nodes of the trie that a walk with the best slice for these characters has visited."""
+        if (loops, utf8) not in self._made:
+            if len(self._walked) > 10_000:
+                self._walked.clear()
+            self._walked[loops, utf8] = self._walked.get((loops, utf8), 0) + nodes
 
     def _make(self, loops: int, utf8: bool) -> Slice:
         trie = self.trie
