@@ -5,14 +5,23 @@ Next file to read: ``layout.py``.
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from hashlib import sha256
 from itertools import count as count_from
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from llvmlite import binding as llvm
 from numba import boolean, config, int32, int64, njit, uint8, uint16, uint32
 from numba.core.bytecode import FunctionIdentity
+from numba.core.typeinfer import register_dispatcher
 
 __all__ = ["COMPILED", "entry", "finished", "jit"]
 
@@ -76,8 +85,9 @@ _SOURCE = "".join(
     Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8") for name in _FILES
 )
 _DIGEST = sha256(_SOURCE.encode()).hexdigest()[:12]
-_bar: Any = None
 _CACHED = [True]
+#: names the folder by which two processes share the work, in the second one's environment
+_SHARED = "WORKBENCH_SHARED_KERNELS"
 
 #: what Python calls
 _CALLED = frozenset(
@@ -95,54 +105,178 @@ _SMALL = frozenset(
 COMPILED: bool = not config.DISABLE_JIT
 
 
+@dataclass(frozen=True, slots=True)
+class _Kernel:
+    """A function to compile, with the kernels that it calls."""
+
+    name: str
+    dispatcher: Any
+    signature: tuple[Any, ...]
+    line: int
+    calls: frozenset[str]
+
+
+#: kernels that are not loaded yet, by name in the order of the sources: callees come first
+_waiting: dict[str, _Kernel] = {}
+_named: set[str] = set()
+
+
 def jit(function: Any) -> Any:
     """Compile for one signature, by the arguments' names; what is not named above is an int64.
 
     One signature a function: left to itself, Numba would compile each for every mix of int32 and
     int64 arguments that occurs. Compiled code is kept on disk under the hash of this file, so it is
-    never stale; compiling it (once a machine, half a minute) shows its progress.
+    never stale. Nothing is compiled before :func:`finished` is called.
     """
-    global _bar
-    code = function.__code__
+    if not COMPILED:
+        return function
+    name, code = function.__name__, function.__code__
     names = code.co_varnames[: code.co_argcount]
     signature = tuple(_TYPES.get(name, int64) for name in names)
-    if COMPILED:
-        function.__qualname__ = f"{function.__qualname__}-{_DIGEST}"
-    inner = function.__name__ not in _CALLED
+    function.__qualname__ = f"{function.__qualname__}-{_DIGEST}"
     # no kernel allocates, so none needs reference counts: they cost more than most kernels' work
-    # names of the code must not depend on what else this process has compiled (see _keep_apart)
-    numbers = getattr(FunctionIdentity, "_unique_ids", None)
-    if numbers is not None:
-        FunctionIdentity._unique_ids = count_from(1_000_000 + 1000 * code.co_firstlineno)
     options = {
         "nogil": True,
         "_nrt": False,
-        "no_cpython_wrapper": inner,
+        "no_cpython_wrapper": name not in _CALLED,
         "no_cfunc_wrapper": True,
     }
     try:
-        compiled = njit(signature, cache=_CACHED[0], **options)(function)
+        dispatcher = njit(cache=_CACHED[0], **options)(function)
     except RuntimeError as error:
         if "no locator" not in str(error):
             raise
         # neither beside this file nor in the user's folder anything can be written
         _CACHED[0] = False
-        compiled = njit(signature, **options)(function)
+        dispatcher = njit(**options)(function)
+    calls = frozenset(_named.intersection(code.co_names))
+    _waiting[name] = _Kernel(name, dispatcher, signature, code.co_firstlineno, calls)
+    _named.add(name)
+    return dispatcher
+
+
+def finished() -> None:
+    """All kernels are known: load them, or compile those that are not on disk.
+
+    Compiling them (once a machine, half a minute) shows its progress. Where there is a second core, a second
+    process compiles as well; they share the work through the files on disk.
+    """
+    kernels = list(_waiting.values())
+    _waiting.clear()
+    shared = os.environ.get(_SHARED)
+    if shared is not None:
+        parent = os.getppid()
+        _share(kernels, Path(shared), lambda: os.getppid() == parent)
+        return
+    for number, kernel in enumerate(kernels):
+        if _load(kernel):
+            continue
+        # it was compiled: so must be what follows
+        with _progress(len(kernels), number + 1) as bar:
+            for known in kernels[: number + 1]:
+                _keep_apart(known)
+            _compile_all(kernels[number + 1 :], bar)
+        return
+
+
+def _compile_all(kernels: list[_Kernel], bar: Any) -> None:
+    """Compile kernels whose callees, if not among them, are loaded; with the help of a second process."""
+    with ExitStack() as stack:
+        helper = None
+        frozen = getattr(sys, "frozen", False)
+        if _CACHED[0] and _cores() > 1 and sys.executable and not frozen:
+            folder = stack.enter_context(TemporaryDirectory(prefix="workbench-kernels-"))
+            with suppress(OSError):
+                helper = subprocess.Popen(
+                    [sys.executable, "-c", f"import {__name__.rpartition('.')[0]}.kernels"],
+                    env=os.environ | {_SHARED: folder, "PYTHONPATH": os.pathsep.join(sys.path)},
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+        if helper is None:
+            for kernel in kernels:
+                _load(kernel)
+                _keep_apart(kernel)
+                bar.update()
+            return
+        stack.callback(helper.wait)
+        stack.callback(helper.terminate)
+        _share(kernels, Path(folder), lambda: helper.poll() is None, bar.update)
+
+
+def _share(
+    kernels: list[_Kernel],
+    folder: Path,
+    alive: Callable[[], bool],
+    update: Callable[[], object] = lambda: None,
+) -> None:
+    """Compile kernels that no other process has begun, and load those that it has compiled.
+
+    Whoever makes the file of a kernel's name in ``folder`` compiles it; a second file says that it is on disk.
+    ``alive`` tells whether the other one still works.
+    """
+    left = {kernel.name: kernel for kernel in kernels}
+    while left:
+        ready = [kernel for kernel in left.values() if not kernel.calls & left.keys()]
+        for kernel in ready:
+            done = folder / f"{kernel.name}.done"
+            if not _claimed(folder / kernel.name) or done.exists() or not alive():
+                break
+        else:
+            time.sleep(0.01)
+            continue
+        _load(kernel)
+        _keep_apart(kernel)
+        with suppress(OSError):  # the folder goes when the first process has all
+            done.touch()
+        del left[kernel.name]
+        update()
+
+
+def _claimed(path: Path) -> bool:
+    """Whether another process has made a file; else it is made."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+    except FileExistsError:
+        return True
+    except OSError:  # the folder is gone, as is who shared it
+        return False
+    return False
+
+
+def _load(kernel: _Kernel) -> bool:
+    """Make a kernel callable; whether it was on disk."""
+    dispatcher = kernel.dispatcher
+    # names of the code must not depend on what else this process has compiled (see _keep_apart)
+    numbers = getattr(FunctionIdentity, "_unique_ids", None)
     if numbers is not None:
-        FunctionIdentity._unique_ids = numbers
-        if COMPILED and function.__name__ not in _SMALL:
-            _keep_apart(compiled)
-    if COMPILED and (compiled.stats.cache_misses or not _CACHED[0]):
-        if _bar is None:
-            from tqdm.auto import tqdm
-
-            total = _SOURCE.count("\n@jit\n") + _SOURCE.count("\n    @jit\n")
-            _bar = tqdm(total=total, desc="compiling kernels, once per machine", unit="kernel")
-        _bar.update()
-    return compiled
+        FunctionIdentity._unique_ids = count_from(1_000_000 + 1000 * kernel.line)
+    try:
+        with register_dispatcher(dispatcher):
+            dispatcher.compile(kernel.signature)
+        dispatcher.disable_compile()
+    finally:
+        if numbers is not None:
+            FunctionIdentity._unique_ids = numbers
+    return _CACHED[0] and not dispatcher.stats.cache_misses
 
 
-def _keep_apart(compiled: Any) -> None:
+def _cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _progress(total: int, done: int) -> Any:
+    from tqdm.auto import tqdm
+
+    text = "compiling kernels, once per machine"
+    return tqdm(total=total, initial=done, desc=text, unit="kernel")
+
+
+def _keep_apart(kernel: _Kernel) -> None:
     """Let callers call a kernel instead of compiling all that it is made of once more.
 
     Numba optimises and emits each kernel together with everything that it calls, at every level: copies of
@@ -151,22 +285,26 @@ def _keep_apart(compiled: Any) -> None:
     every process. Numba has no option for this; where its insides are not as expected, all is right and
     only slower to compile.
     """
-    for result in compiled.overloads.values():
+    if kernel.name in _SMALL or not hasattr(FunctionIdentity, "_unique_ids"):
+        return
+    for result in kernel.dispatcher.overloads.values():
         library, name = result.library, result.fndesc.llvm_func_name
-        module = getattr(library, "_final_module", None)
-        if module is None or not hasattr(library, "_shared_module"):
+        if not hasattr(library, "_shared_module"):
             continue
-        try:
-            kernel = module.get_function(name)
-        except (NameError, AttributeError):  # it was read from the cache
-            continue
-        result_type = str(kernel.global_value_type).split("(")[0]
-        arguments = ", ".join(str(argument.type) for argument in kernel.arguments)
-        text = f'target triple = "{module.triple}"\n'
-        text += f'target datalayout = "{module.data_layout}"\n'
-        text += f'declare {result_type} @"{name}"({arguments})\n'
-        declaration = llvm.parse_assembly(text)
-        library._shared_module = declaration
+        # what was read from the cache has its code as a module for callers only
+        modules: list[Any] = [getattr(library, "_final_module", None), library._shared_module]
+        for module in modules:
+            try:
+                function = module.get_function(name)
+            except (NameError, AttributeError):
+                continue
+            result_type = str(function.global_value_type).split("(")[0]
+            arguments = ", ".join(str(argument.type) for argument in function.arguments)
+            text = f'target triple = "{module.triple}"\n'
+            text += f'target datalayout = "{module.data_layout}"\n'
+            text += f'declare {result_type} @"{name}"({arguments})\n'
+            library._shared_module = llvm.parse_assembly(text)
+            break
 
 
 def entry(kernel: Any) -> Any:
@@ -178,10 +316,3 @@ def entry(kernel: Any) -> Any:
         return kernel
     (compiled,) = kernel.overloads.values()
     return compiled.entry_point
-
-
-def finished() -> None:
-    """All kernels are there: close the progress bar."""
-    if _bar is not None:
-        _bar.n = _bar.total
-        _bar.close()

@@ -1,0 +1,108 @@
+"""Two processes share the compilation of the kernels, through files."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from threading import Lock
+from time import sleep
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from workbench.engine import jit, kernels
+from workbench.engine.jit import _Kernel, _share
+
+
+class Work:
+    """Stands for the compiler: what each process compiled, and what is on disk for all."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.lock = Lock()
+        self.rng = Random(seed)
+        self.disk: set[str] = set()
+        self.compiled: list[str] = []
+
+    def load(self, kernel: _Kernel) -> bool:
+        loaded, calls = kernel.dispatcher, kernel.calls
+        assert calls <= loaded, f"{kernel.name} before {calls - loaded}"
+        with self.lock:
+            known = kernel.name in self.disk
+            pause = self.rng.random() / 2000
+        if not known:
+            sleep(pause)
+            with self.lock:
+                self.compiled.append(kernel.name)
+                self.disk.add(kernel.name)
+        loaded.add(kernel.name)
+        return known
+
+
+def kernels_of(calls: list[list[int]], loaded: set[str]) -> list[_Kernel]:
+    return [
+        _Kernel(f"k{i}", loaded, (), i, frozenset(f"k{j}" for j in some))
+        for i, some in enumerate(calls)
+    ]
+
+
+@st.composite
+def callees(draw: st.DrawFn) -> list[list[int]]:
+    """Of each kernel those before it that it calls."""
+    n = draw(st.integers(1, 14))
+    return [draw(st.lists(st.integers(0, i - 1), max_size=3)) if i else [] for i in range(n)]
+
+
+@settings(max_examples=40, deadline=None)
+@given(callees(), st.integers(0, 1000))
+def test_two_processes_compile_each_kernel_once(calls: list[list[int]], seed: int) -> None:
+    work = Work(seed)
+    sides: list[set[str]] = [set(), set()]
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jit, "_load", work.load)
+        patch.setattr(jit, "_keep_apart", lambda kernel: None)
+        with ThreadPoolExecutor(2) as pool:
+            for done in [
+                pool.submit(_share, kernels_of(calls, loaded), Path(folder), lambda: True)
+                for loaded in sides
+            ]:
+                done.result(60)
+    everything = {f"k{i}" for i in range(len(calls))}
+    assert sides == [everything, everything]
+    assert sorted(work.compiled) == sorted(everything)
+
+
+def test_what_a_dead_process_has_begun_is_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = Work()
+    monkeypatch.setattr(jit, "_load", work.load)
+    monkeypatch.setattr(jit, "_keep_apart", lambda kernel: None)
+    (tmp_path / "k0").touch()
+    (tmp_path / "k2").touch()
+    asked = iter([True] * 5)
+    loaded: set[str] = set()
+    _share(kernels_of([[], [0], [1]], loaded), tmp_path, lambda: next(asked, False))
+    assert work.compiled == ["k0", "k1", "k2"]
+    assert next(asked, None) is None
+
+
+def test_a_folder_that_is_gone_stops_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = Work()
+    monkeypatch.setattr(jit, "_load", work.load)
+    monkeypatch.setattr(jit, "_keep_apart", lambda kernel: None)
+    _share(kernels_of([[], [0]], set()), tmp_path / "gone", lambda: True)
+    assert work.compiled == ["k0", "k1"]
+
+
+@pytest.mark.skipif(not jit.COMPILED, reason="kernels run as Python")
+def test_callees_are_known() -> None:
+    """Each kernel that another one names was loaded with the signature that its arguments' names say."""
+    assert not jit._waiting
+    for name in ("walk_run", "accept_at", "intern"):
+        dispatcher = getattr(kernels, name)
+        assert len(dispatcher.signatures) == 1
+        assert not dispatcher._can_compile
