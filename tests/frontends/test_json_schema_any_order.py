@@ -18,6 +18,8 @@ from hypothesis import event, given, settings, strategies as st
 
 import workbench as wb
 from workbench.errors import UnsatisfiableGrammar
+from workbench.frontends.json_schema.facts import AtMost, Distinct
+from workbench.frontends.json_schema.formula import FALSE, TRUE, Formulas
 from workbench.frontends.json_schema.hopes import either_of, needs, without
 from workbench.grammar.ir import Graph, walk
 from workbench.vocabulary import Vocabulary
@@ -201,3 +203,11 @@ def test_clauses_that_follow_are_not_asked_again() -> None:
     assert without((1,), 1, ()) is None
     assert either_of([(1,), (2, 4)]) == (3, 5)
     assert either_of([(1,), ()]) == ()
+
+
+def test_the_opposite_of_a_constant_is_the_other_one() -> None:
+    """Also after facts whose opposites are constants."""
+    formulas = Formulas()
+    assert formulas.opposite(formulas.fact(Distinct())) is FALSE
+    assert formulas.opposite(formulas.fact(AtMost(-1))) is TRUE
+    assert formulas.opposite(FALSE) is TRUE and formulas.opposite(TRUE) is FALSE

@@ -174,7 +174,8 @@ class Formulas:
             assert isinstance(formula, Fact)
             made = self.fact(formula.opposite())
         self._opposites[id(formula)] = (formula, made)
-        self._opposites.setdefault(id(made), (made, formula))
+        if made is not TRUE and made is not FALSE:  # many facts are never so, or always
+            self._opposites.setdefault(id(made), (made, formula))
         return made
 
     def inside(self, formula: Formula) -> frozenset[int]:
