@@ -23,6 +23,7 @@ from workbench.diagnostics.schema_parts import (
 )
 from workbench.diagnostics.spelling import unspellable
 from workbench.diagnostics.stuck import least_tokens, stuck_finding
+from workbench.diagnostics.unwritten import unwritten
 from workbench.diagnostics.verdicts import Judge, as_bytes, byte_vocabulary, remake
 from workbench.engine import CompiledGrammar, compile as compile_grammar
 from workbench.engine.tokens import resolve_tokens
@@ -81,11 +82,12 @@ def dead_ends(
     given = vocabulary
     vocabulary = vocabulary or byte_vocabulary()
     work.members(grammar)
+    work.listed(grammar, vocabulary)
     work.rules(grammar, vocabulary)
     try:
         compiled = compile_grammar(grammar, vocabulary)
     except UnsatisfiableGrammar as error:
-        work.no_text(error, grammar)
+        work.no_text(error, grammar, vocabulary)
         return work.report()
     if given is not None:
         work.ends(vocabulary)
@@ -165,6 +167,29 @@ class _Work:
         if stopped:
             self.stopped.append(stopped)
 
+    def listed(self, grammar: Grammar, vocabulary: Vocabulary) -> None:
+        """Values and members that a schema lists, of bytes that are in no token."""
+        if grammar.kind != "json_schema" or not isinstance(grammar.source, dict):
+            return
+        missing = frozenset(vocabulary.missing_bytes)
+        found, stopped = unwritten(grammar.source, missing)
+        for finding in found:
+            suggestion = finding.suggestion
+            if suggestion is not None and not self._compiles(suggestion, vocabulary):
+                finding = replace(finding, suggestion=None)
+            self.findings.append(finding)
+        if missing:
+            self.checked.append("the values and members that the schema lists, for missing bytes")
+        if stopped:
+            self.stopped.append(stopped)
+
+    def _compiles(self, suggestion: Suggestion, vocabulary: Vocabulary) -> bool:
+        try:
+            compile_grammar(remake(self.kind, suggestion.apply(self.source)), vocabulary)
+        except (ValueError, WorkbenchError):
+            return False
+        return True
+
     def rules(self, grammar: Grammar, vocabulary: Vocabulary) -> None:
         """Loops without an exit, and alternatives that cannot be written."""
         missing = frozenset(vocabulary.missing_bytes)
@@ -174,13 +199,17 @@ class _Work:
         if stopped:
             self.stopped.append(stopped)
 
-    def no_text(self, error: UnsatisfiableGrammar, grammar: Grammar) -> None:
+    def no_text(
+        self, error: UnsatisfiableGrammar, grammar: Grammar, vocabulary: Vocabulary
+    ) -> None:
         """The whole grammar has no text: keep what explains it, or say just that."""
         blaming = [f for f in self.findings if f.rule == grammar.start or f.kind == "unsatisfiable"]
         if not blaming:
+            message = str(error)
+            if vocabulary.missing_bytes and Judge(grammar).compiled is not None:
+                message = "no text can be written: each needs bytes that are in no token"
             self.findings.insert(
-                0,
-                Finding(kind="unsatisfiable", message=str(error), rule=grammar.start, path=b""),
+                0, Finding(kind="unsatisfiable", message=message, rule=grammar.start, path=b"")
             )
 
     def ends(self, vocabulary: Vocabulary) -> None:
@@ -205,7 +234,8 @@ class _Work:
             self.stopped.append(
                 f"{number_of(len(report.places) - _TOLD, 'more place')} without a token"
             )
-        self.checked.append(f"what the tokens can spell: {str(report).splitlines()[-1]}")
+        left_out = f" ({str(report).splitlines()[0]})" if report.removed else ""
+        self.checked.append(f"what the tokens can spell: {str(report).splitlines()[-1]}{left_out}")
         if report.stopped:
             self.stopped.append(f"what the tokens can spell: {report.stopped}")
 

@@ -7,8 +7,9 @@ Next file to read: ``workbench/diagnostics/dead_ends.py``.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 
 from workbench.automaton.utf8 import utf8_graph
@@ -138,7 +139,45 @@ def costly_parts(
                 if callee not in seen:
                     seen.add(callee)
                     todo.append(callee)
+    told_at = {(part.cost, part.path) for part in found}
+    cheap = [number for number in {states.root, *seen} if shortest.through(number) <= most]
+    for part in _costly_alternatives(grammar, shortest, cheap, most):
+        if (part.cost, part.path) not in told_at:  # the part that costs too much is told
+            found.append(part)
     return found, shortest.inside[states.root], ""
+
+
+def _costly_alternatives(
+    grammar: Grammar, shortest: Shortest, nodes: Iterable[int], most: int
+) -> Iterator[Costly]:
+    """Alternatives of a grammar's text that no text of at most ``most`` bytes uses, outermost ones."""
+    if isinstance(grammar.rules, LazyRules) or not isinstance(grammar.source, str):
+        return
+    steps: dict[str, list[tuple[int, int, int, Origin]]] = {}
+    for number in sorted(nodes):
+        rule = shortest.states.nodes[number].rule
+        for cost, state, place in shortest.steps(number):
+            if place is not None and place.start is not None:
+                steps.setdefault(rule, []).append((cost, number, state, place))
+    for name, mine in steps.items():
+        mine.sort(key=lambda one: (one[3].start or 0, one[:3]))
+        starts = [one[3].start or 0 for one in mine]
+        todo = [grammar.rules[name]]
+        while todo:
+            part = todo.pop()
+            for item in children(part):
+                place = item.origin
+                inside: list[tuple[int, int, int, Origin]] = []
+                if isinstance(part, Alt) and place is not None and place.end is not None:
+                    first = bisect_left(starts, place.start or 0)
+                    inside = mine[first : bisect_left(starts, place.end)]
+                least = min(inside, key=lambda one: one[:3], default=None)
+                if least is None or not most < least[0] < NEVER:
+                    todo.append(item)
+                    continue
+                what = f"{_source(grammar, place)} in rule {name!r}"
+                path = shortest.before(least[1], least[2])
+                yield Costly(what, name, place, least[0], path)
 
 
 def _reached(grammar: Grammar) -> list[str]:
@@ -226,13 +265,16 @@ def _unspelled(
     origin = expr.origin or grammar.rules[name].origin
     lacking = frozenset(_written(expr)) & missing
     what = f"rule {name!r}" if part is None else f"an alternative of rule {name!r}"
-    because = f"{bytes_text(lacking)} is in no token" if lacking else "bytes of it are in no token"
+    are = "are" if len(lacking) > 1 else "is"
+    because = (
+        f"{bytes_text(lacking)} {are} in no token" if lacking else "bytes of it are in no token"
+    )
     message = f"{what} can never be written: {because}"
     return Finding(
         kind="never written",
         message=message,
         path=path,
-        warning=True,
+        warning=part is not None or name != grammar.start,
         rule=name,
         start=origin.start if origin else None,
         end=origin.end if origin else None,

@@ -24,6 +24,7 @@ from workbench.grammar.ir import (
     Expr,
     Graph,
     Literal,
+    Origin,
     OtherText,
     Ref,
     Repeat,
@@ -74,6 +75,26 @@ class Shortest:
     def through(self, node: int) -> int:
         """Least length of a whole text that uses a node."""
         return min(NEVER, self.outside[node] + self.inside[node])
+
+    def steps(self, node: int) -> Iterator[tuple[int, int, Origin | None]]:
+        """What is read in a node itself, byte or node: least length of a whole text with it, state, place."""
+        if self.states.nodes[node].kind in ("repeat", "other"):
+            return
+        for i in self._members[node]:
+            if self._left[i] >= NEVER:
+                continue
+            state = self.states.states[i]
+            moves = [
+                (1, target, place) for mask, target, place in state.bytes if mask & self._usable
+            ]
+            moves += [(self.inside[callee], target, place) for callee, target, place in state.calls]
+            for length, target, place in moves:
+                cost = self.outside[node] + self._left[i] + length + self._right[target]
+                yield min(NEVER, cost), i, place
+
+    def before(self, node: int, state: int) -> bytes:
+        """A shortest text that leads to a state of a node, at most ``MAX_TEXT`` bytes of it."""
+        return (self.to(node) + self._left_text(node, state))[:MAX_TEXT]
 
     @property
     def reached(self) -> frozenset[int]:
