@@ -21,7 +21,7 @@ from workbench.errors import UnsatisfiableGrammar
 from workbench.frontends.json_schema.facts import AtMost, Distinct
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Formulas
 from workbench.frontends.json_schema.hopes import either_of, needs, without
-from workbench.grammar.ir import Graph, walk
+from workbench.grammar.ir import Graph, Scope, walk
 from workbench.vocabulary import Vocabulary
 
 NAMES = ["a", "ab", "c", "x"]
@@ -211,3 +211,20 @@ def test_the_opposite_of_a_constant_is_the_other_one() -> None:
     assert formulas.opposite(formulas.fact(Distinct())) is FALSE
     assert formulas.opposite(formulas.fact(AtMost(-1))) is TRUE
     assert formulas.opposite(FALSE) is TRUE and formulas.opposite(TRUE) is FALSE
+
+
+def test_other_names_of_alternatives_come_once_in_one_scope() -> None:
+    """Two texts that are watched at once make each mask of a name a search of its own."""
+    sides = [
+        {"properties": {name: {"type": "string"}, "kind": {"type": kind}}, "required": [name]}
+        for name, kind in (("name", "string"), ("title", "integer"))
+    ]
+    grammar = wb.json_schema({"type": "object", "anyOf": sides}, property_order="any")
+    scopes = [p for rule in dict(grammar.rules).values() for p in walk(rule) if type(p) is Scope]
+    # that of any value, and one for both sides
+    assert len(scopes) == 2
+    matcher = wb.compile(grammar, vocabulary()).matcher()
+    text = b'{"x":1,"kind":2,"name":4,"title":"b"'
+    assert matcher.accept_tokens(list(text)) == len(text)
+    assert ord("}") in matcher.allowed_ids()
+    assert matcher.fork().accept_tokens(list(b',"x"')) == 3

@@ -23,7 +23,7 @@ from workbench.frontends.json_schema.nodes import Node
 from workbench.frontends.json_schema.settle import alone
 from workbench.frontends.json_schema.shapes import ObjectPlan
 from workbench.frontends.json_schema.weave import MAX_FACTS, Fits, Weaver, ends
-from workbench.grammar.ir import NEVER, Expr, Graph, Guard, Literal, Origin, Scope
+from workbench.grammar.ir import EMPTY, NEVER, Expr, Graph, Guard, Literal, Origin, Scope
 
 __all__ = [
     "FreeMachine",
@@ -249,11 +249,18 @@ def free_object(
                 if rest or len(groups) > 1:
                     opening.append(Guard("may", every))
                 builder.add(key, some, opening)
-            for other in rest:
-                opening = [*_asked(before), *([] if free and not least else [_OTHER])]
-                value = in_row(*_asked(other.asks), other.value)
-                label = in_row(*opening, other.key, layout.colon, value, layout.space)
-                edges.append((key, label, ends + other.target))
+            opening = [*_asked(before), *([] if free and not least else [_OTHER])]
+            for same in _by_key(rest):
+                named = key
+                name = in_row(*opening, same[0].key, layout.colon)
+                if len(same) > 1:
+                    # a name that comes once is read once, whatever its value leads to
+                    named = builder.place()
+                    edges.append((key, name, named))
+                    name = EMPTY
+                for other in same:
+                    label = in_row(name, *_asked(other.asks), other.value, layout.space)
+                    edges.append((named, label, ends + other.target))
         if number in finals:
             edges.append((after, in_row(*closes, layout.last, Literal(b"}")), end))
             if number == 0:
@@ -262,6 +269,14 @@ def free_object(
         return NEVER
     graph = layout.nested(Graph(builder.n_states, start, (end,), tuple(edges), origin=origin))
     return Scope(graph, members, required, least, most, names, origin=origin)
+
+
+def _by_key(others: Sequence[Other]) -> list[list[Other]]:
+    """Members with the same names together."""
+    found: dict[int, list[Other]] = {}
+    for other in others:
+        found.setdefault(id(other.key), []).append(other)
+    return list(found.values())
 
 
 def unlike_items(
@@ -316,6 +331,11 @@ class _Names:
         self.n_states = base
         self._spell = spell
         self._layout = layout
+
+    def place(self) -> int:
+        """One more place."""
+        self.n_states += 1
+        return self.n_states - 1
 
     def add(self, key: int, listed: Sequence[Listed], opening: Sequence[Expr]) -> None:
         """Names after the place ``key``, and what is asked before them."""

@@ -253,6 +253,8 @@ class Emitter:
         if shape.values is not None:
             return either(*map(self._literal, shape.values), origin=origin)
         if shape.either is not None:
+            if kind == OBJECT and (joint := self._joint(formula, shape.either)) is not None:
+                return self._free(*joint, origin)
             pointers = self._nodes.pointers
             for one in shape.either:
                 pointers.setdefault(id(one), str(origin.pointer))
@@ -262,6 +264,24 @@ class Emitter:
             return self._object(shape.plan, origin)
         assert isinstance(shape.plan, ArrayPlan)
         return self._array(shape.plan, origin)
+
+    def _joint(
+        self, formula: Formula, either: list[Formula]
+    ) -> tuple[ObjectPlan, FreeMachine] | None:
+        """One small machine for alternatives with other names: these come once in one scope, not in each."""
+        if not (self._any_order and self._once) or len(either) < 2:
+            return None
+        if any(isinstance(fact, f.Among | f.Distinct) for fact in facts_in(formula)):
+            return None
+        plans = [self._shapes.of(OBJECT, one).plan for one in either]
+        if sum(1 for one in plans if isinstance(one, ObjectPlan) and one.cells()) < 2:
+            return None
+        plan = ObjectPlan(self._nodes, formula)
+        plan.list_few()
+        try:
+            return plan, free_machine(plan, self._shapes.weaver, self._fits, small=True)
+        except GrammarTooComplex:
+            return None
 
     def _object(self, plan: ObjectPlan, origin: Origin) -> Expr:
         if (self._any_order and plan.named) or (plan.counts and not plan.named):
@@ -296,6 +316,9 @@ class Emitter:
             machine = apart
         else:
             machine = free_machine(plan, self._shapes.weaver, self._fits)
+        return self._free(plan, machine, origin)
+
+    def _free(self, plan: ObjectPlan, machine: FreeMachine, origin: Origin) -> Expr:
         states: list[tuple[list[Listed], list[Other]]] = []
         for moves in machine.moves:
             listed: list[Listed] = []
