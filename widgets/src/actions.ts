@@ -7,7 +7,7 @@ export interface Context {
   store: Store;
   host: Host;
   /** Things that only the view can do. */
-  view: { focusSearch(): void; toggleSheet(): void; toggleText(): void; leave(): void; copy(): void; moveRow(by: number): void; target(): Target };
+  view: { focusSearch(): void; toggleSheet(): void; toggleText(): void; leave(): void; copy(): void; moveRow(by: number): void; target(): Target; say(text: string): void };
 }
 
 export interface Action {

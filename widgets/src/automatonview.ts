@@ -5,9 +5,10 @@ import { StackCards } from "./cards";
 import { scrollInto } from "./chips";
 import { beforePaint, h, refill } from "./dom";
 import { dotOf, foldedNodes, near, nodeOf, rulesOf } from "./dot";
-import { plural } from "./format";
+import { count, plural } from "./format";
 import { captionOf, describe, returnsOf, transitionsFrom } from "./graph";
 import type { Panel } from "./panel";
+import { linksOf, toward } from "./walk";
 import type { Graph } from "./types";
 
 /** Up to this many states the whole picture is shown at first, beyond it the part near the live states. */
@@ -15,6 +16,8 @@ const WHOLE_TO = 40;
 const NEAR = 24;
 /** From this many shown states on, rules that are not on the stack are folded unless they were opened. */
 const FOLD_FROM = 60;
+/** Tokens of a state are counted when the pointer has rested on it. */
+const COUNT_MS = 300;
 
 export class AutomatonView implements Panel {
   readonly id = "automaton";
@@ -26,11 +29,14 @@ export class AutomatonView implements Panel {
     { name: "Fit the graph", keys: ["0"], run: () => this.canvas.fit() },
     { name: "Go to the live states", keys: ["G"], run: () => this.goLive() },
     { name: "Freeze the stacks of this step", keys: ["Z"], run: () => this.cards.freeze() },
+    { name: "Trace the first stack back over the steps", keys: ["K"], run: () => this.cards.trace(0) },
+    { name: "Walk in the picture: arrows go along edges, Enter chooses or unfolds", keys: ["P"], run: () => this.canvas.element.focus() },
   ];
-  private canvas = new Canvas({ picked: (id) => this.pick(id) });
+  private canvas = new Canvas({ picked: (id) => this.pick(id), peeked: (id) => this.tell(id) });
   private cards: StackCards;
   private crumbs = h("nav", { class: "wb-crumbs", "aria-label": "Stack, outermost rule first" });
   private caption = h("div", { class: "wb-note" });
+  private told = h("div", { class: "wb-note wb-told", hidden: true });
   private fold = smallButton("fold all", "Fold or unfold all rules (A)", () => this.foldAll());
   private extent = smallButton("all states", "All states, or those near the live ones (V)", () => this.setWhole());
   private rules = h("div", { class: "wb-rules", role: "group", "aria-label": "Rules: fold or unfold" });
@@ -46,13 +52,30 @@ export class AutomatonView implements Panel {
   private whole: boolean | null = null;
   private way = 0;
   private trail: number[] = [];
+  /** What the picture shows: nodes of folded rules, and which nodes an edge joins. */
+  private drawn: { graph: Graph; boxes: Map<string, string>; links: Map<string, Set<string>> } | null = null;
+  /** The node that the arrow keys stand at. */
+  private at: string | null = null;
+  private counts = new Map<number, string>();
+  private timer = 0;
   private problem = "";
 
   constructor(
     private context: Context,
     private show: (tab: string) => void,
+    go: (cursor: number) => void,
   ) {
-    this.cards = new StackCards(context.store, (state) => this.choose(state));
+    const peek = (state: number | null) => this.peek(state === null ? null : this.nodeOf(state));
+    this.cards = new StackCards(context.store, (state) => this.choose(state), go, peek);
+    this.canvas.element.tabIndex = 0;
+    this.canvas.element.addEventListener("keydown", (event) => this.walked(event));
+    this.canvas.element.addEventListener("blur", () => this.peek(null));
+    const target = (event: Event) => (event.target as Element).closest<HTMLElement>("[data-way]")?.dataset["way"];
+    this.list.addEventListener("pointerover", (event) => {
+      const state = target(event) === undefined ? undefined : this.ways[Number(target(event))]?.[2];
+      peek(typeof state === "number" ? state : null);
+    });
+    this.list.addEventListener("pointerleave", () => this.peek(null));
     this.list.addEventListener("keydown", (event) => this.pressed(event));
     this.list.addEventListener("click", (event) => {
       const row = (event.target as Element).closest<HTMLElement>("[data-way]");
@@ -78,7 +101,7 @@ export class AutomatonView implements Panel {
           smallButton("+", "Larger", () => this.canvas.zoom(1.3)),
         ),
         this.crumbs,
-        this.canvas.element,
+        h("div", { class: "wb-canvas-box" }, this.canvas.element, this.told),
         this.caption,
         this.rules,
       ),
@@ -130,8 +153,10 @@ export class AutomatonView implements Panel {
     const lit = live.map((state) => nodeOf(state, store.doc.rules, boxes));
     const chosen = store.state === null ? null : nodeOf(store.state, store.doc.rules, boxes);
     this.canvas.element.setAttribute("aria-label", describe(graph, live));
-    this.caption.textContent = this.problem || (this.around ? `around state ${this.around.join(", ")}: ${captionOf(graph, live).replace(", those around the live ones", "")}` : captionOf(graph, live));
-    void this.canvas.show(dotOf(graph, store.doc.rules, folded, returnsOf(graph, store.here)), lit, chosen);
+    this.caption.textContent = this.problem || (this.around ? `around state ${this.around.join(", ")}: ${captionOf(graph, live).replace(", those around the live ones", "")}` : `${captionOf(graph, live)} · hover a state, or walk to it with P and the arrow keys`);
+    const returns = returnsOf(graph, store.here);
+    this.drawn = { graph, boxes, links: linksOf([...graph.edges.map(([from, , to]) => [from, to]), ...returns].map(([from, to]) => [nodeOf(from!, store.doc.rules, boxes), nodeOf(to!, store.doc.rules, boxes)] as [string, string])) };
+    void this.canvas.show(dotOf(graph, store.doc.rules, folded, returns), lit, chosen);
     this.drawCrumbs();
     this.drawRules(graph, folded);
     this.drawWays(graph);
@@ -273,6 +298,86 @@ export class AutomatonView implements Panel {
     store.notify();
   }
 
+  private nodeOf(state: number): string {
+    return nodeOf(state, this.context.store.doc.rules, this.drawn?.boxes ?? new Map());
+  }
+
+  /** Outline a node in passing, and say what it is. */
+  private peek(id: string | null): void {
+    this.at = null;
+    this.canvas.peekAt(id);
+    this.tell(id);
+  }
+
+  /** An arrow key in the picture goes along an edge, Enter chooses the node. */
+  private walked(event: KeyboardEvent): void {
+    if (event.shiftKey || event.ctrlKey || event.metaKey) return;
+    const { picture, element } = this.canvas;
+    const { store } = this.context;
+    if (!picture || !this.drawn || event.target !== element) return;
+    const start = store.state ?? store.live?.[0];
+    const from = this.at ?? (start === undefined ? null : this.nodeOf(start));
+    if (from === null) return;
+    if (event.key === "Enter") {
+      event.preventDefault();
+      if (this.at !== null) this.pick(this.at);
+      return;
+    }
+    if (!event.key.startsWith("Arrow")) return;
+    event.preventDefault();
+    const boxes = new Map([...picture.nodes].map(([id, node]) => [id, node.box]));
+    const to = toward(boxes, from, this.drawn.links.get(from) ?? [], event.key);
+    this.at = to ?? from;
+    this.canvas.peekAt(this.at);
+    this.canvas.reveal(this.at);
+    this.tell(this.at, to === null ? "no edge goes that way; " : "");
+  }
+
+  /** Say what a node is, and how many tokens may come there: counted where a kernel is. */
+  private tell(id: string | null, before = ""): void {
+    window.clearTimeout(this.timer);
+    if (id === null || !this.drawn) {
+      this.told.hidden = true;
+      this.told.textContent = "";
+      return;
+    }
+    const { store } = this.context;
+    const { graph, boxes } = this.drawn;
+    const rule = [...boxes].find(([, node]) => node === id)?.[0];
+    if (rule !== undefined) {
+      this.say(`${before}rule ${rule}, folded: ${plural(rulesOf(graph, store.doc.rules).get(rule)?.length ?? 0, "state")}; Enter or a click unfolds it`);
+      return;
+    }
+    const state = Number(id.slice(1));
+    const ways = transitionsFrom(graph, [state], store.here).length;
+    const marks = [store.live?.includes(state) ? "live" : "", graph.final.includes(state) ? "may end" : ""].filter(Boolean);
+    const line = `${before}state ${state}${store.doc.rules[state] ? ` of ${store.doc.rules[state]}` : ""}${marks.length ? `, ${marks.join(", ")}` : ""}: ${ways === 1 ? "1 way" : `${ways} ways`} out`;
+    const known = this.counts.get(state);
+    this.say(known ? `${line}; ${known}` : line);
+    if (known || store.connected !== true) return;
+    this.timer = window.setTimeout(() => void this.count(state, line), COUNT_MS);
+  }
+
+  private say(text: string): void {
+    this.told.hidden = false;
+    this.told.textContent = text;
+    this.context.view.say(text);
+  }
+
+  private async count(state: number, line: string): Promise<void> {
+    const shown = this.told.textContent;
+    try {
+      const { answer } = await this.context.host.ask<{ inside: number; above: number }>("state", { state });
+      if (answer.overtaken || answer.error) return;
+      const inside = `${plural(answer.inside, "token")} may come there whatever the stack is`;
+      const text = answer.above ? `${inside}, ${count(answer.above)} more above some stacks` : inside;
+      this.counts.set(state, text);
+      if (this.told.textContent === shown) this.say(`${line}; ${text}`);
+    } catch {
+      // Without a kernel nothing is counted.
+    }
+  }
+
   private pick(id: string): void {
     const { store } = this.context;
     const state = /^s(\d+)$/.exec(id)?.[1];
@@ -286,6 +391,7 @@ export class AutomatonView implements Panel {
 
   private toggle(rule: string, closed: boolean): void {
     this.wanted.set(rule, !closed);
+    this.at = null;
     this.update();
   }
 

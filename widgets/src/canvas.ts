@@ -79,6 +79,19 @@ export class Canvas {
     this.picture?.mark(this.lit, this.chosen, id);
   }
 
+  /** Move as little as is needed to have a node in view. */
+  reveal(id: string): void {
+    const box = this.picture?.boxes([id])[0];
+    if (!box) return;
+    const { scale, offset, room } = this;
+    const shift = (low: number, high: number, size: number) => (low < 8 ? 8 - low : high > size - 8 ? size - 8 - high : 0);
+    this.offset = {
+      x: offset.x + shift(box.left * scale + offset.x, box.right * scale + offset.x, room.width),
+      y: offset.y + shift(box.top * scale + offset.y, box.bottom * scale + offset.y, room.height),
+    };
+    this.place();
+  }
+
   private put(dot: string, picture: Picture): void {
     this.shown = dot;
     this.picture = picture;

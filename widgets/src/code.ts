@@ -7,6 +7,7 @@ export class CodeField {
   private lines = h("pre", { class: "wb-code-lines", "aria-hidden": "true" });
   readonly element = h("div", { class: "wb-code" }, this.lines, h("div", { class: "wb-code-field" }, this.back, this.area));
   private marks: [number, number][] = [];
+  private peeked: [number, number] | null = null;
   private count = 0;
 
   constructor(name: string, changed: () => void) {
@@ -53,6 +54,18 @@ export class CodeField {
     this.draw();
   }
 
+  /** Outline a stretch of the text in passing, and scroll to it; null takes the outline away. */
+  peek(at: [number, number] | null): void {
+    if (JSON.stringify(at) === JSON.stringify(this.peeked)) return;
+    this.peeked = at;
+    this.draw();
+    const mark = this.back.querySelector<HTMLElement>(".wb-peek");
+    if (!mark) return;
+    const { offsetTop: top, offsetHeight: height } = mark;
+    if (top < this.area.scrollTop || top + height > this.area.scrollTop + this.area.clientHeight) this.area.scrollTop = Math.max(0, top - 40);
+    this.follow();
+  }
+
   private draw(): void {
     const text = this.text;
     const count = text.split("\n").length;
@@ -62,9 +75,11 @@ export class CodeField {
     }
     const parts: (Node | string)[] = [];
     let at = 0;
-    for (const [start, end] of [...this.marks].sort((a, b) => a[0] - b[0])) {
+    const marks = this.marks.map(([start, end]) => ({ start, end, look: "wb-wrong" }));
+    if (this.peeked) marks.push({ start: this.peeked[0], end: this.peeked[1], look: "wb-peek" });
+    for (const { start, end, look } of marks.sort((a, b) => a.start - b.start || b.end - a.end)) {
       if (start < at) continue;
-      parts.push(text.slice(at, start), h("mark", { class: "wb-wrong" }, text.slice(start, Math.max(end, start + 1)) || " "));
+      parts.push(text.slice(at, start), h("mark", { class: look }, text.slice(start, Math.max(end, start + 1)) || " "));
       at = Math.max(end, start + 1);
     }
     fill(this.back, ...parts, `${text.slice(at)}\n`);

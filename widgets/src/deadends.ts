@@ -28,7 +28,6 @@ export class DeadEnds implements Panel {
   private working = false;
   private problem = "";
   private open = new Set<number>();
-  private ignored = new Set<string>();
 
   constructor(
     private context: Context,
@@ -54,7 +53,7 @@ export class DeadEnds implements Panel {
   }
 
   mark(): string {
-    const errors = this.findings.filter((finding) => !finding.warning && !this.ignored.has(key(finding))).length;
+    const errors = this.findings.filter((finding) => !finding.warning && !this.context.store.ignored.has(key(finding))).length;
     return errors ? `⊘ ${errors}` : "";
   }
 
@@ -74,13 +73,13 @@ export class DeadEnds implements Panel {
     else fill(this.head, h("span", {}, errors ? `⊘ ${plural(errors, "dead end")}` : "● no dead end found"), h("span", {}, warnings ? `⚠ ${plural(warnings, "warning")}` : "no warnings"), h("span", {}, `searched in ${duration(report.ms)}`));
     this.note.textContent = report ? `checked: ${report.note}` : "";
     this.at = Math.min(this.at, Math.max(0, this.findings.length - 1));
-    refill(this.list, [this.findings, this.at, [...this.open], [...this.ignored], store.connected, this.findings.map((finding) => this.stepOf(finding))], () => this.findings.map((finding, i) => this.draw(finding, i)));
+    refill(this.list, [this.findings, this.at, [...this.open], [...this.context.store.ignored], store.connected, this.findings.map((finding) => this.stepOf(finding))], () => this.findings.map((finding, i) => this.draw(finding, i)));
     this.list.hidden = this.findings.length === 0;
     if (this.findings.length) this.list.setAttribute("aria-activedescendant", `wb-finding-${this.at}`);
   }
 
   private draw(finding: FindingView, i: number): HTMLElement {
-    const ignored = this.ignored.has(key(finding));
+    const ignored = this.context.store.ignored.has(key(finding));
     const { store } = this.context;
     const showing = this.open.has(i);
     const button = (text: string, reason: string | null, name: string, run: () => void) => {
@@ -105,6 +104,7 @@ export class DeadEnds implements Panel {
       finding.suggestion !== "" && h("div", {}, h("strong", {}, "suggestion: "), finding.suggestion),
       finding.effect !== "" && h("div", { class: "wb-note" }, `effect: ${finding.effect}`),
       showing && diff(finding.diff),
+      ignored && this.noteField(finding),
       tools,
     );
   }
@@ -164,8 +164,27 @@ export class DeadEnds implements Panel {
   private ignore(): void {
     const finding = this.findings[this.at];
     if (!finding) return;
-    if (!this.ignored.delete(key(finding))) this.ignored.add(key(finding));
-    this.context.store.notify();
+    const { store } = this.context;
+    if (!store.ignored.delete(key(finding))) store.ignored.set(key(finding), "");
+    store.notify();
+    this.list.querySelector<HTMLInputElement>(".wb-selected .wb-ignored-note")?.focus();
+  }
+
+  /** Why an ignored finding does not matter: goes with the export. */
+  private noteField(finding: FindingView): HTMLElement {
+    const { store } = this.context;
+    const field = h("input", { type: "text", class: "wb-example wb-ignored-note", placeholder: "why it does not matter", "aria-label": "Why this finding does not matter", spellcheck: "false", value: store.ignored.get(key(finding)) ?? "", onclick: (event: Event) => event.stopPropagation() });
+    field.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== "Escape") return;
+      event.preventDefault();
+      event.stopPropagation();
+      this.list.focus();
+    });
+    field.addEventListener("change", () => {
+      store.ignored.set(key(finding), field.value.trim());
+      store.notify();
+    });
+    return h("label", { class: "wb-tools" }, "note ", field);
   }
 }
 

@@ -5,7 +5,7 @@ import { fill, h, refill } from "./dom";
 import { plural } from "./format";
 import type { Panel } from "./panel";
 import { setState } from "./toolbar";
-import type { Checked, Example, Mistake, Verdict } from "./types";
+import type { Checked, Example, Hint, Mistake, Verdict, Way } from "./types";
 
 const WAIT_MS = 300;
 /** A message about an error waits until the typing has stopped for a while; the underline does not. */
@@ -169,7 +169,9 @@ export class Editor implements Panel {
     this.state.className = `wb-check-state ${checked && !stale ? (checked.ok ? "wb-good" : "wb-bad") : "wb-note"}`;
     const told = this.quiet && this.code.element.contains(document.activeElement) ? [] : mistakes;
     refill(this.mistakes, told, () => told.map((mistake) => this.mistake(mistake)));
-    fill(this.warnings, ...(checked && !stale ? checked.warnings : []).map((text) => h("div", {}, `⚠ ${text}`)));
+    const hints = checked && !stale ? (checked.hints ?? []) : [];
+    const others = (checked && !stale ? checked.warnings : []).filter((text) => !hints.some((hint) => hint.message === text));
+    refill(this.warnings, [hints, others, offline], () => [...hints.map((hint) => this.hint(hint, offline)), ...others.map((text) => h("div", {}, `⚠ ${text}`))]);
     const current = checked && !stale && checked.ok;
     setState(this.apply, offline ? "needs a running kernel" : current ? null : "the text is no grammar yet", "Use this grammar: begin a new run with it");
     setState(this.make, offline ? "needs a running kernel" : current ? null : "the text is no grammar yet", "Make examples of the grammar");
@@ -188,6 +190,35 @@ export class Editor implements Panel {
       mistake.hint && h("span", { class: "wb-note" }, mistake.hint),
       near !== undefined && mistake.start !== null && h("button", { type: "button", class: "wb-small", onclick: () => this.repair(mistake, near) }, `change to ${near}`),
     );
+  }
+
+  /** A warning with its place, and with a button where an edit is certain. */
+  private hint(hint: Hint, offline: boolean): HTMLElement {
+    const line = this.code.text.slice(0, hint.start).split("\n").length;
+    const repair = () => {
+      const text = this.code.text;
+      this.code.text = text.slice(0, hint.start) + hint.fix + text.slice(hint.end);
+      this.edited();
+    };
+    return h("div", { class: "wb-hint" }, "⚠ ", this.link(`line ${line}`, `Go to line ${line}`, hint.start, hint.end), ` ${hint.message} `, hint.fix !== null && !offline && h("button", { type: "button", class: "wb-small", onclick: repair }, hint.does));
+  }
+
+  /** A link to a stretch of the text: hover and focus outline it, a click goes there. */
+  private link(text: string, name: string, start: number, end: number): HTMLElement {
+    const look = () => this.code.peek([start, end]);
+    const leave = () => this.code.peek(null);
+    const go = () => {
+      leave();
+      this.code.select(start, end);
+    };
+    return h("button", { type: "button", class: "wb-link", title: name, "aria-label": name, onclick: go, onpointerenter: look, onpointerleave: leave, onfocus: look, onblur: leave }, text);
+  }
+
+  /** Bytes that may come, as a link into the rule that reads them. */
+  private way(way: Way): HTMLElement {
+    const bytes = h("code", {}, way.label);
+    if (way.start === null || way.end === null) return h("span", {}, bytes, ` ${way.rule}`);
+    return h("span", {}, bytes, " ", this.link(way.rule, `Go to ${way.rule}`, way.start, way.end));
   }
 
   private go(mistake: Mistake): void {
@@ -295,16 +326,16 @@ export class Editor implements Panel {
       const cell = cells[i];
       if (!cell) return;
       if (!found || stale) {
-        fill(cell, h("span", { class: "wb-note" }, found ? "◌ stale" : "◌ not judged yet"));
+        refill(cell, found ? 1 : 0, () => [h("span", { class: "wb-note" }, found ? "◌ stale" : "◌ not judged yet")]);
         return;
       }
       if (found.verdict.startsWith("not judged")) {
-        fill(cell, h("span", { class: "wb-note" }, `◌ ${found.verdict}`));
+        refill(cell, found, () => [h("span", { class: "wb-note" }, `◌ ${found.verdict}`)]);
         return;
       }
       judged++;
       if (!found.ok) failed++;
-      fill(cell, ...verdictParts(found));
+      refill(cell, found, () => verdictParts(found, (way) => this.way(way)));
     });
     this.examplesTitle.textContent = judged ? `examples: ${judged - failed} ● as wanted${failed ? `, ${failed} ✕ not` : ""}` : "examples";
     if (!this.examples.length) this.note.textContent = "Add texts that the grammar should match, should not, or should begin with.";
@@ -312,11 +343,17 @@ export class Editor implements Panel {
   }
 }
 
-function verdictParts(found: Verdict): (HTMLElement | string)[] {
+function verdictParts(found: Verdict, draw: (way: Way) => HTMLElement): (HTMLElement | string)[] {
   const words: Record<string, string> = { match: "matches", prefix: "begins a match", "no match": "does not match" };
   const word = words[found.verdict] ?? found.verdict;
   const parts: (HTMLElement | string)[] = [h("span", { class: found.ok ? "wb-good" : "wb-bad" }, `${found.ok ? "●" : "✕"} ${word}`)];
-  if (found.failing !== null) parts.push(h("div", { class: "wb-note" }, `byte ${found.failing + 1} `, h("code", {}, found.byte), ", expected ", h("code", {}, found.expected)));
-  else if (found.verdict === "prefix") parts.push(h("div", { class: "wb-note" }, "goes on with ", h("code", {}, found.expected)));
+  if (found.failing !== null) parts.push(h("div", { class: "wb-note" }, `byte ${found.failing + 1} `, h("code", {}, found.byte), ", expected ", ...waysOf(found, draw)));
+  else if (found.verdict === "prefix") parts.push(h("div", { class: "wb-note" }, "goes on with ", ...waysOf(found, draw)));
   return parts;
+}
+
+function waysOf(found: Verdict, draw: (way: Way) => HTMLElement): (HTMLElement | string)[] {
+  const ways = found.ways ?? [];
+  if (!ways.length) return [h("code", {}, found.expected)];
+  return ways.flatMap((way, i) => (i ? [" or ", draw(way)] : [draw(way)]));
 }

@@ -19,7 +19,12 @@ const GROUPINGS: [Grouping, string][] = [
   ["end", "whether the text may end"],
   ["none", "nothing"],
 ];
-const FILTERS: Filter[] = ["allowed", "rejected", "all"];
+const FILTERS: [Filter, string, string][] = [
+  ["allowed", "allowed", "Tokens that may come next"],
+  ["rejected", "rejected", "Tokens that may not come next"],
+  ["stack", "by the stack", "Tokens about which the open rules below decide: above another stack the verdict would be another one (D)"],
+  ["all", "all", "All tokens"],
+];
 type Row = { group: Group; open: boolean } | { id: number };
 
 export class Explorer implements Panel {
@@ -30,6 +35,7 @@ export class Explorer implements Panel {
     { name: "Previous row", keys: ["ArrowUp"], run: () => this.list.move(-1) },
     { name: "Take the chosen token, open or close a group", keys: ["Enter"], run: () => this.enter() },
     { name: "Why: explain the chosen token", keys: ["W"], run: () => this.explain() },
+    { name: "Only tokens about which the stack decides, or the allowed ones", keys: ["D"], run: () => this.setFilter(this.filter === "stack" ? "allowed" : "stack") },
     { name: "Copy the search", keys: ["Y"], run: () => void navigator.clipboard?.writeText(this.search.value).catch(() => undefined) },
   ];
   private search = h("input", { type: "search", class: "wb-search", placeholder: "text, re:^[0-9], hex:e2 9c or id:17", "aria-label": "Search all tokens", spellcheck: "false", autocomplete: "off" });
@@ -51,6 +57,7 @@ export class Explorer implements Panel {
   private drawn = "";
   private groups: Group[] = [];
   private waiting = "";
+  private asking: number | null = null;
 
   constructor(
     private context: Context,
@@ -59,7 +66,7 @@ export class Explorer implements Panel {
     this.list = new VirtualList<Row>("Tokens", (row, i) => this.draw(row, i), (row) => this.chose(row), () => `${this.context.store.cursor} ${this.context.store.selected}`);
     this.list.element.classList.add("wb-explorer-list");
     this.list.element.addEventListener("keydown", (event) => this.pressed(event));
-    this.filters = FILTERS.map((name) => h("button", { type: "button", class: "wb-small", "aria-pressed": "false", onclick: () => this.setFilter(name) }, name));
+    this.filters = FILTERS.map(([filter, text, title]) => h("button", { type: "button", class: "wb-small", "aria-pressed": "false", title, onclick: () => this.setFilter(filter) }, text));
     let timer = 0;
     this.search.addEventListener("input", () => {
       window.clearTimeout(timer);
@@ -90,7 +97,7 @@ export class Explorer implements Panel {
   update(): void {
     const { store } = this.context;
     const here = store.here;
-    this.filters.forEach((button, i) => button.setAttribute("aria-pressed", String(FILTERS[i] === this.filter)));
+    this.filters.forEach((button, i) => button.setAttribute("aria-pressed", String(FILTERS[i]![0] === this.filter)));
     this.drawWhy();
     if (!here.open) {
       this.drawn = "";
@@ -109,6 +116,11 @@ export class Explorer implements Panel {
     if (by === "end" && !set.ends) {
       this.note.textContent = "asking after which tokens the text may end …";
       void this.askEnds(here, set);
+      return;
+    }
+    if (this.filter === "stack" && !set.needs) {
+      this.note.textContent = "asking which tokens the stack decides about …";
+      void this.askNeeds(here, set);
       return;
     }
     const key = JSON.stringify([here.id, by, this.filter, this.search.value, set.ends !== null]);
@@ -161,7 +173,7 @@ export class Explorer implements Panel {
       if (answer.error) throw new Error(answer.error);
       const before = new Float32Array(this.known.size);
       before.set(new Float32Array(fromView(buffers[1]!).buffer).subarray(0, this.known.size));
-      this.keep(here.id, { allowed: fromView(buffers[0]!), before, kept: answer.kept, rules: answer.rules, byByte: answer.byByte, ends: null });
+      this.keep(here.id, { allowed: fromView(buffers[0]!), before, kept: answer.kept, rules: answer.rules, byByte: answer.byByte, ends: null, needs: null });
     } catch {
       this.fromRecord(here);
     }
@@ -179,7 +191,7 @@ export class Explorer implements Panel {
     const ids = new RecordedSearch(doc).allowed(here) ?? here.rows.filter((row) => row[3]).map((row) => row[0]);
     for (const id of ids) allowed[id >> 3]! |= 1 << (id & 7);
     for (const row of here.rows) before[row[0]] = row[1] ?? NaN;
-    this.keep(here.id, { allowed, before, kept: 1 - here.massRemoved, rules: [], byByte: new Array<number>(256).fill(-1), ends: null });
+    this.keep(here.id, { allowed, before, kept: 1 - here.massRemoved, rules: [], byByte: new Array<number>(256).fill(-1), ends: null, needs: null });
     if (this.grouping.value === "rule") this.grouping.value = "class";
   }
 
@@ -198,6 +210,25 @@ export class Explorer implements Panel {
       this.update();
       this.note.textContent = `not known here: ${error instanceof Error ? error.message : String(error)}`;
       return;
+    }
+    this.update();
+  }
+
+  private async askNeeds(here: Position, set: TokenSet): Promise<void> {
+    if (this.asking === here.id) return;
+    this.asking = here.id;
+    try {
+      const { answer, buffers } = await this.context.host.ask<{ count: number }>("needs", { node: here.id });
+      if (answer.overtaken) return;
+      if (answer.error) throw new Error(answer.error);
+      set.needs = fromView(buffers[0]!);
+    } catch (error) {
+      this.filter = "allowed";
+      this.update();
+      this.note.textContent = `not known here: ${error instanceof Error ? error.message : String(error)}`;
+      return;
+    } finally {
+      this.asking = null;
     }
     this.update();
   }
@@ -230,7 +261,7 @@ export class Explorer implements Panel {
       h("span", { class: "wb-cell-token" }, tokenText(token), h("span", { class: "wb-id" }, id)),
       h("span", { class: "wb-number" }, known ? percent(p) : "–"),
       h("span", { class: "wb-number" }, on && known ? percent(p / (set.kept || 1)) : "–"),
-      h("span", { class: on ? "wb-good" : "wb-bad" }, on ? "● allowed" : "✕ rejected"),
+      h("span", { class: on ? "wb-good" : "wb-bad" }, `${on ? "● allowed" : "✕ rejected"}${set.needs && hasBit(set.needs, id) ? ", by the stack" : ""}`),
     );
   }
 

@@ -47,7 +47,15 @@ export class Exporter implements Panel {
     return this.context.store.doc.panels.export;
   }
 
+  /** Why dead ends do not matter: what is written here, else the notes of the findings that are ignored. */
+  private get note(): string {
+    return this.reason.value.trim() || [...new Set(this.context.store.ignored.values())].filter(Boolean).join("; ");
+  }
+
   update(): void {
+    const noted = [...new Set(this.context.store.ignored.values())].filter(Boolean).join("; ");
+    this.reason.placeholder = noted || "why dead ends do not matter, if they do not";
+
     const { store } = this.context;
     if (!this.path.value) this.path.value = this.report?.path ?? `${store.doc.title.replace(/\.\w+$/, "").replace(/[^\w.-]+/g, "-") || "grammar"}.zip`;
     const gates = this.gatesNow();
@@ -69,7 +77,7 @@ export class Exporter implements Panel {
     if (!dead) gates.push([null, "dead ends: not searched yet; the export searches"]);
     else {
       const errors = dead.findings.filter((finding) => !finding.warning).length;
-      const note = errors && this.reason.value.trim() ? ", with a note" : "";
+      const note = errors && this.note ? ", with a note" : "";
       gates.push([errors === 0 || note !== "", `dead ends: ${errors}${note}, ${plural(dead.findings.length - errors, "warning")}`]);
     }
     const used = this.context.store.doc.meta["grammar text"];
@@ -99,7 +107,7 @@ export class Exporter implements Panel {
     this.problem = "";
     store.notify();
     try {
-      const { answer } = await host.ask<ExportReport>("export", { path, dry, note: this.reason.value.trim(), overwrite: this.pressed === path, ...this.given() });
+      const { answer } = await host.ask<ExportReport>("export", { path, dry, note: this.note, overwrite: this.pressed === path, ...this.given() });
       if (answer.error) throw new Error(answer.error);
       this.pressed = !dry && answer.exists ? path : "";
       store.doc.panels.export = answer;

@@ -72,6 +72,7 @@ export function mount(root: HTMLElement, store: Store, host: Host, choices: Choi
       moveRow: (by) => step.table.move(by),
       target: () => toolbar.target,
       copy: () => void copyText(),
+      say: (text) => say(text),
       leave: () => {
         sheet.hidden = text.hidden = true;
         store.selected = store.opened = store.state = null;

@@ -11,8 +11,9 @@ import type { Graph, Position } from "./types";
 const NEAR = 14;
 
 export class GraphPanel {
-  private canvas = new Canvas({ picked: (id) => this.pick(id) });
+  private canvas = new Canvas({ picked: (id) => this.pick(id), peeked: (id) => this.tell(id) });
   private caption = h("div", { class: "wb-note" });
+  private resting = "";
   private transitions = h("tbody");
   private summary = h("summary", {}, "transitions");
   readonly element = h(
@@ -67,7 +68,7 @@ export class GraphPanel {
     this.summary.textContent = `transitions (${from.length})`;
     refill(this.transitions, from, () => from.map(([source, on, target]) => h("tr", {}, h("td", {}, source), h("td", {}, h("code", {}, on)), h("td", {}, target))));
     const part = near(graph, store.state === null ? live : [...live, store.state], NEAR);
-    this.caption.textContent = captionOf(part, live);
+    this.caption.textContent = this.resting = captionOf(part, live);
     void this.canvas.show(this.dot(part, here), live.map((state) => `s${state}`), store.state === null ? null : `s${store.state}`);
     this.expect();
   }
@@ -85,6 +86,14 @@ export class GraphPanel {
       return graph && graph.shown.length > NEAR ? [this.dot(near(graph, position.live, NEAR), position)] : [];
     });
     if (dots.length) layouts.expect(dots);
+  }
+
+  private tell(id: string | null): void {
+    const { store } = this;
+    const state = Number(id?.slice(1));
+    const graph = store.doc.graphs[store.here.graph];
+    if (id === null || !graph) this.caption.textContent = this.resting;
+    else this.caption.textContent = `state ${state}${store.doc.rules[state] ? ` of ${store.doc.rules[state]}` : ""}: ${plural(transitionsFrom(graph, [state], store.here).length, "transition")} out of it`;
   }
 
   private pick(id: string): void {

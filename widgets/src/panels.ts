@@ -16,5 +16,5 @@ export function makePanels(context: Context, step: StepView, go: (cursor: number
     editor.put(text, kind);
   };
   const given = () => editor.given;
-  return [editor, step, new AutomatonView(context, show), new Explorer(context, show), new DeadEnds(context, edited, go, given), new Profiler(context, go), new Exporter(context, given)];
+  return [editor, step, new AutomatonView(context, show, go), new Explorer(context, show), new DeadEnds(context, edited, go, given), new Profiler(context, go), new Exporter(context, given)];
 }

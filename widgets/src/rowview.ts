@@ -10,6 +10,8 @@ export interface RowLook {
   before: number | null;
   after: number | null;
   allowed: boolean;
+  /** Share with which it is drawn; undefined where that column is not shown, null where it is not known. */
+  drawn: number | null | undefined;
   verdict: string;
   /** Whether it was taken, is next, or leads to another branch; empty for none of these. */
   chosen: string;
@@ -42,6 +44,7 @@ export class RowView {
   private token = h("span", { class: "wb-cell-token" });
   private before = new Bar("before");
   private after = new Bar("after");
+  private drawn = new Bar("drawn");
   private word = new Text();
   private verdict = h("span", {}, this.word);
   private chosen = new Text();
@@ -50,7 +53,7 @@ export class RowView {
   private shown: Partial<RowLook> & { text?: string } = {};
 
   constructor(id: string) {
-    this.element = h("div", { id, class: "wb-row", role: "option" }, this.token, this.before.element, this.after.element, h("span", { class: "wb-verdict" }, this.verdict, h("span", { class: "wb-here" }, this.chosen), this.why));
+    this.element = h("div", { id, class: "wb-row", role: "option" }, this.token, this.before.element, this.after.element, this.drawn.element, h("span", { class: "wb-verdict" }, this.verdict, h("span", { class: "wb-here" }, this.chosen), this.why));
   }
 
   show(look: RowLook): void {
@@ -62,6 +65,8 @@ export class RowView {
     }
     this.before.show(look.before, true);
     this.after.show(look.after, look.allowed);
+    this.drawn.element.hidden = look.drawn === undefined;
+    if (look.drawn !== undefined) this.drawn.show(look.drawn, look.drawn !== null);
     if (old.verdict !== look.verdict) this.word.data = look.verdict;
     if (old.chosen !== look.chosen) this.chosen.data = look.chosen && ` ${look.chosen}`;
     if (old.allowed !== look.allowed) {

@@ -29,6 +29,8 @@ export class Store {
   state: number | null = null;
   /** Rules at which a run stops. */
   breaks = new Set<string>();
+  /** Findings of the search for dead ends that do not matter, each with a note why. */
+  ignored = new Map<string, string>();
   /** A token that is followed over the steps. */
   watched: number | null = null;
   busy = false;

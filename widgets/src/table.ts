@@ -4,6 +4,7 @@ import { scrollInto } from "./chips";
 import { beforePaint, h, patch } from "./dom";
 import { pieces, plural } from "./format";
 import { RowView, type RowLook } from "./rowview";
+import { drawnFrom, drawnText, isPlain } from "./sampling";
 import { ordered } from "./store";
 import type { Found, Position, Row, Why } from "./types";
 import { whyCells } from "./whyview";
@@ -25,6 +26,8 @@ export class Table {
   private allowedOnly = h("input", { type: "checkbox" });
   private note = h("div", { class: "wb-note" });
   private list = h("div", { class: "wb-rows", role: "listbox", tabindex: "0", "aria-label": "Candidates for the next token" });
+  private drawnHead = h("span", { hidden: true }, "drawn");
+  private settings = h("div", { class: "wb-note wb-settings" });
   readonly element = h(
     "section",
     { class: "wb-box wb-candidates", "aria-label": "Candidates" },
@@ -35,13 +38,17 @@ export class Table {
       h("span", {}, "token"),
       h("span", {}, "before the mask"),
       h("span", {}, "after the mask"),
+      this.drawnHead,
       h("span", {}, "verdict"),
     ),
     this.list,
     this.note,
+    this.settings,
   );
   private rows: Row[] = [];
   private views: RowView[] = [];
+  /** Shares with which tokens are drawn: null where they are not known, undefined where they are not shown. */
+  private shares: Map<number, number> | null | undefined;
   private room = 12;
   private drawn = 0;
   private scrolled = false;
@@ -161,6 +168,12 @@ export class Table {
   /** The rows, kept ones with other texts, and the reason that was opened below its row. */
   private draw(here: Position): void {
     const shown: HTMLElement[] = [];
+    const sampling = this.context.store.doc.sampling ?? {};
+    const drawn = drawnFrom(here, sampling);
+    const own = sampling.temperature !== undefined && sampling.temperature > 0 && !isPlain(sampling);
+    this.shares = own ? (drawn?.shares ?? null) : undefined;
+    this.drawnHead.hidden = !own;
+    this.settings.textContent = drawnText(here, sampling, drawn);
     this.rows.slice(0, this.drawn).forEach((row, i) => {
       const view = (this.views[i] ??= new RowView(`${this.prefix}-row-${i}`));
       view.show(this.look(row, here));
@@ -168,6 +181,11 @@ export class Table {
       if (this.context.store.opened === row[0]) shown.push(h("div", { class: "wb-reason" }, ...this.reason(row[0], row[3] === 1, here.whys[row[0]])));
     });
     patch(this.list, ...shown);
+  }
+
+  private share(id: number): number | null | undefined {
+    if (this.shares === undefined) return undefined;
+    return this.shares && (this.shares.get(id) ?? 0);
   }
 
   private look(row: Row, here: Position): RowLook {
@@ -178,7 +196,7 @@ export class Table {
     const reason = here.whys[id];
     const verdict = allowed ? "● allowed" : `✕ ${reason ? shortReason(reason, token?.[0] ?? "") : "rejected"}`;
     const chosen = taken ? "▶ taken" : store.childBy(id) ? "⑂ other branch" : !store.next && here.next === id ? "▷ next" : "";
-    return { id, token, before, after, allowed: allowed === 1, verdict, chosen, taken, selected: store.selected === id };
+    return { id, token, before, after, allowed: allowed === 1, drawn: this.share(id), verdict, chosen, taken, selected: store.selected === id };
   }
 
   private reason(id: number, allowed: boolean, reason: Why | undefined): (HTMLElement | string)[] {

@@ -102,8 +102,18 @@ export interface Doc {
   problem: Problem | null;
   /** The author's rule of each state that a graph shows. */
   rules: Record<string, string>;
+  /** How tokens are drawn after the mask; empty where it was not recorded. */
+  sampling?: Sampling;
   /** What the screens beside the stepper show. */
   panels: Panels;
+}
+
+export interface Sampling {
+  /** 0 takes the likeliest token. */
+  temperature?: number;
+  top_k?: number | null;
+  top_p?: number | null;
+  min_p?: number | null;
 }
 
 /** What changed: positions replace those with the same id. */
@@ -186,6 +196,25 @@ export interface Verdict extends Example {
   failing: number | null;
   byte: string;
   expected: string;
+  /** What may come where it stops, by the rule that reads it. */
+  ways?: Way[];
+}
+
+/** Bytes that a rule reads, and where the rule stands in the grammar's text. */
+export interface Way {
+  label: string;
+  rule: string;
+  start: number | null;
+  end: number | null;
+}
+
+/** A warning about a stretch of the text; `fix` is a text to put there, `does` says what that edit is. */
+export interface Hint {
+  message: string;
+  start: number;
+  end: number;
+  fix: string | null;
+  does: string;
 }
 
 /** The answer to a grammar text. */
@@ -198,6 +227,7 @@ export interface Checked {
   rules: number | null;
   mistakes: Mistake[];
   warnings: string[];
+  hints?: Hint[];
   examples: Verdict[];
 }
 

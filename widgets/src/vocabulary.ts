@@ -98,7 +98,7 @@ export function query(vocabulary: Vocabulary, text: string): ((id: number) => bo
 }
 
 export type Grouping = "rule" | "class" | "length" | "end" | "none";
-export type Filter = "allowed" | "rejected" | "all";
+export type Filter = "allowed" | "rejected" | "stack" | "all";
 
 /** What is known of all tokens at one position. */
 export interface TokenSet {
@@ -110,6 +110,8 @@ export interface TokenSet {
   byByte: number[];
   /** Packed bits by id: the text may end after the token; null while unknown. */
   ends: Uint8Array | null;
+  /** Packed bits by id: the stack decides about the token; null while unknown. */
+  needs: Uint8Array | null;
 }
 
 export const hasBit = (bits: Uint8Array, id: number): boolean => ((bits[id >> 3] ?? 0) >> (id & 7)) % 2 === 1;
@@ -168,6 +170,7 @@ export function groupTokens(vocabulary: Vocabulary, set: TokenSet, by: Grouping,
     if (vocabulary.bytes[id] === undefined) continue;
     const on = hasBit(set.allowed, id);
     if ((filter === "allowed" && !on) || (filter === "rejected" && on) || !test(id)) continue;
+    if (filter === "stack" && !(set.needs && hasBit(set.needs, id))) continue;
     const name = groupName(vocabulary, set, by, id);
     let group = groups.get(name);
     if (!group) groups.set(name, (group = { name, ids: [], mass: 0 }));

@@ -15,7 +15,7 @@ const set = (ids: number[]): TokenSet => {
   for (const id of ids) allowed[0]! |= 1 << id;
   const byByte = new Array<number>(256).fill(-1);
   byByte[0x31] = 0;
-  return { allowed, before: Float32Array.from([0.1, 0.2, 0.05, 0.25, 0.15, 0.1, 0.1, 0.05]), kept: 0.5, rules: ["number"], byByte, ends: Uint8Array.of(0b1000) };
+  return { allowed, before: Float32Array.from([0.1, 0.2, 0.05, 0.25, 0.15, 0.1, 0.1, 0.05]), kept: 0.5, rules: ["number"], byByte, ends: Uint8Array.of(0b1000), needs: null };
 };
 const any = () => true;
 
@@ -54,6 +54,13 @@ test("groups hold counts and shares, the likeliest first", () => {
   assert.deepEqual(groupTokens(table(), set([]), "class", "allowed", any), []);
 });
 
+test("tokens that the stack decides about are a filter of their own", () => {
+  const s = set([3]);
+  assert.deepEqual(groupTokens(table(), s, "none", "stack", any), []);
+  s.needs = Uint8Array.of(0b10_1000);
+  assert.deepEqual(groupTokens(table(), s, "none", "stack", any).map((g) => g.ids), [[3, 5]]);
+});
+
 test("ids are sorted by likelihood, unknown ones last", () => {
   const s = set([]);
   s.before[4] = NaN;
@@ -65,7 +72,7 @@ test("ids are sorted by likelihood, unknown ones last", () => {
 test("a large vocabulary is grouped in a moment", () => {
   const size = 128_256;
   const v = new Vocabulary(Array.from({ length: size }, (_, i) => `t${i}`), new Map());
-  const s: TokenSet = { allowed: new Uint8Array(size / 8).fill(255), before: new Float32Array(size).fill(1 / size), kept: 1, rules: [], byByte: [], ends: null };
+  const s: TokenSet = { allowed: new Uint8Array(size / 8).fill(255), before: new Float32Array(size).fill(1 / size), kept: 1, rules: [], byByte: [], ends: null, needs: null };
   const started = performance.now();
   const groups = groupTokens(v, s, "class", "allowed", any);
   const ms = performance.now() - started;

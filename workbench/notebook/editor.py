@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbench.automaton.dot import byte_label
+from workbench.diagnostics.author import author_text
 from workbench.diagnostics.verdicts import byte_vocabulary, remake
 from workbench.engine import CompiledGrammar, compile as compile_grammar
 from workbench.errors import (
@@ -24,11 +25,9 @@ from workbench.errors import (
     UnsupportedConstraint,
     WorkbenchError,
 )
-from workbench.grammar.ir import Grammar
-from workbench.notebook.explorer import first_rules
-from workbench.notebook.hints import definition, hints
+from workbench.grammar.ir import Grammar, Origin
+from workbench.notebook.hints import hints
 from workbench.notebook.pointers import locate
-from workbench.notebook.views import Frame
 
 if TYPE_CHECKING:
     from workbench.engine import Matcher
@@ -145,24 +144,25 @@ def _judged(item: dict[str, str], judge: CompiledGrammar | None, text: str = "")
 
 
 def _ways(matcher: Matcher, text: str) -> list[dict[str, Any]]:
-    """The bytes that may come, in groups by the rule that reads them."""
+    """The bytes that may come, in groups by the place of the text that says so."""
     compiled = matcher.compiled
-    stacks = [
-        [Frame(view.state, ()), *(Frame(frame.return_state, ()) for frame in view.frames)]
-        for view in matcher.stacks()
-    ]
-    allowed = matcher.allowed_bytes()
-    by_rule: dict[str, list[int]] = {}
-    for byte, rule in first_rules(compiled.automaton, stacks).items():
-        if byte in allowed:
-            by_rule.setdefault(rule, []).append(byte)
-    grammar = compiled.grammar
+    author = author_text(compiled)
+    found: dict[Origin, list[int]] = {}
+    with author.lock:
+        parse = author.go_to(matcher.token_ids)
+        for byte in sorted(matcher.allowed_bytes()):
+            places = parse.expected_places(frozenset((byte,))) if parse is not None else ()
+            for place in dict.fromkeys(places):
+                if place is not None:
+                    found.setdefault(place, []).append(byte)
+        author.done()
     ways = []
-    for rule, values in list(by_rule.items())[:MOST_WAYS]:
-        place = locate(text, rule) if rule.startswith("#") else definition(grammar, text, rule)
-        start, end = place or (None, None)
-        label = byte_label(values, limit=40)
-        ways.append({"label": label, "rule": rule, "start": start, "end": end})
+    for place, values in list(found.items())[:MOST_WAYS]:
+        span = (place.start, place.end)
+        if place.pointer is not None:
+            span = locate(text, place.pointer) or (None, None)
+        way = {"label": byte_label(values, limit=40), "rule": place.pointer or place.rule or "text"}
+        ways.append({**way, "start": span[0], "end": span[1]})
     return ways
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.grammar import ir
 
-__all__ = ["definition", "hints"]
+__all__ = ["hints"]
 
 
 def hints(grammar: ir.Grammar, text: str) -> list[dict[str, Any]]:
@@ -124,13 +124,6 @@ def _definition(text: str, name: str, expr: ir.Expr) -> tuple[int, int] | None:
     if start < 0 or text[start + len(name) : arrow].strip():
         return None
     return start, body[1]
-
-
-def definition(grammar: ir.Grammar, text: str, name: str) -> tuple[int, int] | None:
-    """The characters of a rule's definition; None where the rule has no place in the text."""
-    if grammar.kind != "gbnf" or name not in grammar.rules:
-        return None
-    return _definition(text, name, grammar.rules[name])
 
 
 def _lines(text: str, start: int, end: int) -> tuple[int, int]:
