@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 import workbench as wb
 from workbench.automaton import fragments
-from workbench.automaton.extents import extent_of
+from workbench.automaton.extents import extent_of, may_be_empty
 from workbench.automaton.fragments import Fragment, Pieces
 from workbench.automaton.languages import is_ample
 from workbench.automaton.memo import Memo
@@ -206,6 +206,15 @@ def test_extents() -> None:
     skip = Graph(3, 0, (2,), ((0, EMPTY, 1), (1, Repeat(body, 0, 1), 2)))
     assert extent_of(skip) == (0, letters)
     assert extent_of(Graph(3, 0, (2,), ((0, EMPTY, 1), (1, body, 2))))[0] == 1
+
+
+@given(EXPRESSIONS)
+def test_what_may_be_empty_has_no_least_byte(expr: Expr) -> None:
+    assert may_be_empty(expr) is (extent_of(expr)[0] == 0)
+    deep = expr
+    for _ in range(3000):
+        deep = Alt((Seq((deep,)),))
+    assert may_be_empty(deep) is may_be_empty(expr)
 
 
 @given(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from workbench.automaton.budgets import Budgets
 from workbench.automaton.direct_rows import closure, extended, skips_of, useful_rows
-from workbench.automaton.extents import extent_of
+from workbench.automaton.extents import extent_of, may_be_empty
 from workbench.automaton.fragments import Pieces, Rows
 from workbench.automaton.languages import language_of
 from workbench.automaton.memo import Memo
@@ -131,7 +131,7 @@ class _Direct(Pieces):
         self.ends.append(end)
         self.fragment(expr, start, end)
         self._count(name)
-        if body is not None and extent_of(body)[0] == 0:
+        if body is not None and may_be_empty(body):
             start = self._without_empty(start, expr, marks, n_calls)
         self.built.append((before, name, entry))
         if self.doubtful:
@@ -149,7 +149,7 @@ class _Direct(Pieces):
             if known is None:
                 item, least, most = expr.item, expr.min, expr.max
                 entry = self.entry_for_body(item, name)
-                nullable = extent_of(item)[0] == 0
+                nullable = may_be_empty(item)
                 floor = 1 if nullable else max(least, 1)
                 loop = self.loop_for(entry, floor, -1 if most is None else most, item)
                 known = known_counts[id(expr)] = expr, loop, entry, least == 0 or nullable
@@ -199,7 +199,7 @@ class _Direct(Pieces):
         if expr.fresh:
             spec = WatchSpec(expr.texts, True, expr.cell, self._language(expr.within))
         watch = self.watches.setdefault(spec, len(self.watches))
-        if extent_of(expr.body)[0] == 0 and "" not in expr.texts:
+        if "" not in expr.texts and may_be_empty(expr.body):
             if expr.fresh:
                 self._guard(GuardSpec("empty", watch), a, b)
             else:

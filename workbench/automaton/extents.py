@@ -5,6 +5,8 @@ Next file to read: ``direct.py``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from workbench.automaton.memo import Memo
 from workbench.automaton.utf8 import utf8_graph
 from workbench.grammar.ir import (
@@ -21,9 +23,11 @@ from workbench.grammar.ir import (
     children,
 )
 
-__all__ = ["extent_of"]
+__all__ = ["extent_of", "may_be_empty"]
 
 _ANY_BYTE = (1 << 256) - 1
+#: parts within parts that are looked into by recursion
+_DEEP = 50
 
 #: least bytes and alphabet
 _Extent = tuple[int, int]
@@ -37,6 +41,28 @@ def extent_of(expr: Expr) -> tuple[int, int]:
         known = _extent(expr)
         _extents.put(expr, known)
     return known
+
+
+def may_be_empty(expr: Expr, depth: int = 0) -> bool:
+    """Whether an expression may spell no byte, uses of rules and watched texts taken for some.
+
+    Looks no further than that takes, other than :func:`extent_of`.
+    """
+    if depth > _DEEP:
+        return extent_of(expr)[0] == 0
+    if isinstance(expr, Literal):
+        return not expr.data
+    if isinstance(expr, Seq):
+        return all(may_be_empty(item, depth + 1) for item in expr.items)
+    if isinstance(expr, Alt):
+        return any(may_be_empty(item, depth + 1) for item in expr.items)
+    if isinstance(expr, Repeat):
+        return expr.min == 0 or may_be_empty(expr.item, depth + 1)
+    if isinstance(expr, Scope):
+        return may_be_empty(expr.item, depth + 1)
+    if isinstance(expr, Graph):
+        return _ends_at_once(expr, lambda label: may_be_empty(label, depth + 1))
+    return isinstance(expr, Guard)
 
 
 def _extent(expr: Expr) -> _Extent:
@@ -84,25 +110,25 @@ def _extent_of_one(expr: Expr, done: dict[int, _Extent]) -> _Extent:
     if isinstance(expr, Seq):
         return sum(least for least, _ in parts), alphabet
     if isinstance(expr, Alt):
-        return min((least for least, _ in parts), default=0), alphabet
+        return min((least for least, _ in parts), default=1), alphabet
     if isinstance(expr, Graph):
-        return _graph_least(expr, done), alphabet
+        empty = _ends_at_once(expr, lambda label: done[id(label)][0] == 0)
+        return int(not empty), alphabet
     return parts[0][0] * (expr.min if isinstance(expr, Repeat) else 1), alphabet
 
 
-def _graph_least(graph: Graph, done: dict[int, _Extent]) -> int:
-    """0 when the empty text runs from the start to a final state, else 1."""
-    skips: dict[int, list[int]] = {}
+def _ends_at_once(graph: Graph, empty: Callable[[Expr], bool]) -> bool:
+    """Whether the empty text runs from the start to a final state."""
+    leaving: dict[int, list[tuple[Expr, int]]] = {}
     for source, label, target in graph.edges:
-        if done[id(label)][0] == 0:
-            skips.setdefault(source, []).append(target)
+        leaving.setdefault(source, []).append((label, target))
     seen = {graph.start}
     order = [graph.start]
     for state in order:
         if state in graph.finals:
-            return 0
-        for target in skips.get(state, ()):
-            if target not in seen:
+            return True
+        for label, target in leaving.get(state, ()):
+            if target not in seen and empty(label):
                 seen.add(target)
                 order.append(target)
-    return 1
+    return False

@@ -10,7 +10,7 @@ from __future__ import annotations
 import weakref
 from array import array
 from threading import RLock
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ _ARENA = 1 << 16
 _ROWS = 1 << 17
 _TABLE = 1 << 13
 _USED, _ROWS_USED = layout.USED, layout.ROWS
+
+
+_Number = TypeVar("_Number", np.int32, np.uint32)
 
 
 class Positioned(Protocol):
@@ -149,7 +152,7 @@ class Engine:
         if 4 * used > 3 * self.pool.size:
             if 2 * self.pool.size > min(4 * self.budgets.arena_words, _NO_ROOM):
                 raise GrammarTooComplex("arena words", 4 * self.budgets.arena_words)
-            self.pool = np.concatenate([self.pool, np.zeros_like(self.pool)])
+            self.pool = _doubled(self.pool)
             grown = True
         if 8 * int(self.count[layout.TERMS]) > 3 * self.table.size:
             self.table = np.zeros(4 * self.table.size, dtype=np.int32)
@@ -158,10 +161,10 @@ class Engine:
         if (int(self.count[layout.ROWS]) + 1) * self.stride * 4 > 3 * self.trans.size:
             if 2 * self.trans.size > min(4 * self.budgets.arena_words, _NO_ROOM):
                 raise GrammarTooComplex("transitions", 4 * self.budgets.arena_words)
-            self.trans = np.concatenate([self.trans, np.empty_like(self.trans)])
+            self.trans = _doubled(self.trans)
             grown = True
         if not grown:
-            self.pool = np.concatenate([self.pool, np.zeros_like(self.pool)])
+            self.pool = _doubled(self.pool)
         self._publish()
 
     def _new_scratch(self) -> None:
@@ -489,7 +492,7 @@ class Engine:
                 self._drop_rows()
                 self._publish()
                 return
-            self.rows = np.concatenate([self.rows, np.empty_like(self.rows)])
+            self.rows = _doubled(self.rows)
         if n + 2 > self.row_hash.size // 2:
             self.rows_at = np.concatenate([self.rows_at, np.zeros_like(self.rows_at)])
             self.row_hash = np.concatenate([self.row_hash, np.zeros_like(self.row_hash)])
@@ -616,6 +619,13 @@ class Engine:
             "arena_bytes": 4 * self._used() + 4 * int(self.rows_at[int(count[layout.N_MASKS])]),
             "evictions": self.epoch,
         }
+
+
+def _doubled(array: NDArray[_Number]) -> NDArray[_Number]:
+    """Twice the room, zero; what is not used yet is not touched, so that it takes no memory."""
+    longer = np.zeros(2 * array.size, dtype=array.dtype)
+    longer[: array.size] = array
+    return longer
 
 
 def _unlink(path: object) -> list[tuple[int, int]]:
