@@ -86,16 +86,18 @@ def watch(browser: Any, width: int, height: int, **options: Any) -> Watched:
 
 @dataclass(frozen=True)
 class Lab:
-    """A running JupyterLab: its address, the folder that it serves, its environment."""
+    """A running JupyterLab or Notebook: its address, the folder that it serves, its environment."""
 
     url: str
     token: str
     folder: Path
     environment: dict[str, str]
+    #: where it shows a notebook
+    path: str = "lab/tree"
 
     def open(self, page: Any, name: str) -> None:
         """Open a notebook and wait until its kernel is ready."""
-        page.goto(f"{self.url}/lab/tree/{name}?reset&token={self.token}")
+        page.goto(f"{self.url}/{self.path}/{name}?reset&token={self.token}")
         page.wait_for_function(
             "window.jupyterapp && window.jupyterapp.shell.currentWidget?.sessionContext"
             "?.session?.kernel?.status === 'idle'"
@@ -118,6 +120,18 @@ def free_port() -> int:
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")
+    yield from served("jupyterlab", "lab/tree", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def classic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """Notebook 7: one document a page, the same widgets."""
+    pytest.importorskip("notebook", reason="the package notebook is not installed")
+    yield from served("notebook", "notebooks", tmp_path_factory)
+
+
+def served(module: str, path: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A server of its own, with settings of its own, until the tests are done."""
     pytest.importorskip("anywidget", reason="anywidget is not installed")
     home = tmp_path_factory.mktemp("jupyter")
     folder = tmp_path_factory.mktemp("notebooks")
@@ -141,7 +155,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     }
     port, token = free_port(), secrets.token_hex(16)
     command = [
-        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}"),
+        *(sys.executable, "-m", module, "--no-browser", "--ip=127.0.0.1", f"--port={port}"),
         *("--ServerApp.port_retries=0", "--allow-root", f"--IdentityProvider.token={token}"),
         *(f"--ServerApp.root_dir={folder}", "--expose-app-in-browser"),
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
@@ -160,10 +174,10 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
             except OSError:
                 time.sleep(0.25)
         else:
-            pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-3000:]}")
+            pytest.fail(f"{module} did not start:\n{log.read_text()[-3000:]}")
         if server.poll() is not None:
-            pytest.fail(f"JupyterLab ended at once:\n{log.read_text()[-3000:]}")
-        yield Lab(url, token, folder, environment)
+            pytest.fail(f"{module} ended at once:\n{log.read_text()[-3000:]}")
+        yield Lab(url, token, folder, environment, path)
     finally:
         server.terminate()
         try:
