@@ -250,37 +250,49 @@ class Packed:
         fresh = self.automaton.watches[self._filled[k.WATCH_ROOT] :]
         if not fresh:
             return
-        first = self._filled[k.TREE_END]
         roots: list[int] = []
-        children: list[dict[int, int]] = []
+        parents: list[int] = []
         ends: list[int] = []
-
-        def node() -> int:
-            children.append({})
-            ends.append(0)
-            return len(children) - 1
-
+        tails: list[bytes] = []
+        n = 0
         for watch in fresh:
-            root = node()
-            roots.append(first + root)
-            for text in watch.texts:
-                at = root
-                for byte in text.encode("utf-8", "surrogatepass"):
-                    following = children[at].get(byte)
-                    if following is None:
-                        following = children[at][byte] = node()
-                    at = following
-                ends[at] = 1
-        n_bytes = self._filled[k.TREE_BYTE]
-        starts = n_bytes + np.cumsum([len(some) for some in children])
+            path, before = [n], b""
+            roots.append(n)
+            n += 1
+            # in order, a text leaves the way of the one before it once
+            for text in sorted(text.encode("utf-8", "surrogatepass") for text in watch.texts):
+                shared = _shared(before, text)
+                del path[shared + 1 :]
+                longer = range(n, n + len(text) - shared)
+                if longer:
+                    parents.append(path[-1])
+                    parents += longer[:-1]
+                    path += longer
+                    tails.append(text[shared:])
+                    n = longer.stop
+                ends.append(path[-1])
+                before = text
+        first = self._filled[k.TREE_END]
+        at = np.array(parents, dtype=np.int32)
+        order = at.argsort(kind="stable")
+        starts = self._filled[k.TREE_BYTE] + np.bincount(at, minlength=n).cumsum()
         if not self._filled[k.TREE_START]:
             starts = np.concatenate([np.zeros(1, dtype=np.int64), starts])
-        more[k.WATCH_ROOT] = np.array(roots, dtype=np.int32)
+        end = np.zeros(n, dtype=np.int32)
+        end[ends] = 1
+        more[k.WATCH_ROOT] = first + np.array(roots, dtype=np.int32)
         more[k.TREE_START] = starts
-        more[k.TREE_BYTE] = np.array([b for some in children for b in some], dtype=np.int32)
-        nodes = [first + child for some in children for child in some.values()]
-        more[k.TREE_NODE] = np.array(nodes, dtype=np.int32)
-        more[k.TREE_END] = np.array(ends, dtype=np.int32)
+        more[k.TREE_BYTE] = np.frombuffer(b"".join(tails), dtype=np.uint8)[order]
+        more[k.TREE_NODE] = first + np.delete(np.arange(n), roots)[order]
+        more[k.TREE_END] = end
+
+
+def _shared(one: bytes, other: bytes) -> int:
+    """How many bytes two texts begin with alike."""
+    for i, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return i
+    return min(len(one), len(other))
 
 
 def _columns(more: _More, slots: tuple[int, ...], rows: Sequence[tuple[int, ...]]) -> None:
