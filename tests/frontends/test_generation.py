@@ -10,7 +10,9 @@ import pytest
 
 from tests.frontends.walks import small_vocabulary
 from workbench.diagnostics.bench_generation import (
+    as_python,
     exact_schema,
+    found_in,
     generate_and_judge,
     keywords_in,
     stratified,
@@ -161,6 +163,31 @@ def test_schemas_are_drawn_by_keyword() -> None:
 def test_numbers_of_a_schema_are_kept_as_written() -> None:
     raw = b'{"tests": [], "schema": {"maximum": 1e400, "x": [0.10, 12345678901234567890, "1"]}}'
     assert exact_schema(raw) == '{"maximum": 1e400, "x": [0.10, 12345678901234567890, "1"]}'
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "found"),
+    [
+        (r"^\w+$", "é", False),
+        (r"^\W+$", "é", True),
+        (r"^[\w-]+$", "a-é", False),
+        (r"^\d$", "٣", False),
+        (r"^[^\d]$", "٣", True),
+        (r"^\s$", "\ufeff", True),
+        (r"^\S$", "\x1c", True),
+        ("^a$", "a\n", False),
+        (r"^a\$", "a$", True),
+        (r"^[$]$", "$", True),
+        (r"^\\d$", "\\d", True),
+        (r"^[\]\d]$", "]", True),
+    ],
+)
+def test_patterns_mean_what_ecma_says(pattern: str, text: str, found: bool) -> None:
+    assert found_in(as_python(pattern), text) == found
+    for keyword, value in (("pattern", text), ("patternProperties", {text: 0})):
+        schema = {keyword: pattern if keyword == "pattern" else {pattern: False}}
+        complains = validator_of(json.dumps(schema))(json.dumps(value)) is not None
+        assert complains == (found if keyword == "patternProperties" else not found)
 
 
 WRONG: list[tuple[Any, str]] = [

@@ -6,8 +6,8 @@ and so has the shortest text of all. Schemas are drawn so that rare keywords com
 ones.
 
 The validator is the ``jsonschema`` library, told to be as exact as the specification: numbers are
-decimals, an integer may have a fraction of zeros, and patterns that Python's ``re`` cannot read go to the
-``regex`` library.
+decimals, an integer may have a fraction of zeros, patterns mean what ECMA-262 says, and those that Python's
+``re`` cannot read go to the ``regex`` library.
 
 Next file to read: ``workbench/engine/matcher.py``.
 """
@@ -350,7 +350,7 @@ def validator_of(schema: str) -> Callable[[str], str | None]:
     cls = _validator_class(parsed)
     # Those of the other drafts miss formats, or have drafts' older meanings of them.
     checker = jsonschema.Draft202012Validator.FORMAT_CHECKER
-    validator = cls(parsed, format_checker=checker)
+    validator = cls(_for_python(parsed), format_checker=checker)
 
     def complain(text: str) -> str | None:
         with decimal.localcontext(prec=2_000):
@@ -431,6 +431,55 @@ def _exact(cls: Any) -> Any:
     return jsonschema.validators.extend(
         cls, {"pattern": pattern, "multipleOf": multiple}, type_checker=types
     )
+
+
+#: What ECMA-262 takes for letters, digits and white space.
+_SETS = {
+    "d": "0-9",
+    "w": "0-9A-Za-z_",
+    "s": r"\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff",
+}
+_TOKEN = re.compile(r"\\(.)|\[\^?\]?|\]|\$", re.DOTALL)
+
+
+def as_python(pattern: str) -> str:
+    """A pattern of ECMA-262 for Python's libraries, whose ``\\w`` and ``\\d`` know all of Unicode."""
+    out: list[str] = []
+    inside, at = False, 0
+    for found in _TOKEN.finditer(pattern):
+        text, letter = found[0], found[1]
+        out.append(pattern[at : found.start()])
+        at = found.end()
+        if letter in _SETS:
+            text = _SETS[letter] if inside else f"[{_SETS[letter]}]"
+        elif letter in ("D", "W", "S") and not inside:
+            text = f"[^{_SETS[letter.lower()]}]"
+        elif text[0] == "[" and not inside:
+            inside = text[-1] != "]"
+        elif text == "]":
+            inside = False
+        elif text == "$" and not inside:
+            text = r"\Z"
+        out.append(text)
+    out.append(pattern[at:])
+    return "".join(out)
+
+
+def _for_python(schema: Any) -> Any:
+    """A schema with its patterns in Python's dialect."""
+    if isinstance(schema, list):
+        return [_for_python(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    out: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key == "pattern" and isinstance(value, str):
+            out[key] = as_python(value)
+        elif key == "patternProperties" and isinstance(value, dict):
+            out[key] = {as_python(name): _for_python(item) for name, item in value.items()}
+        else:
+            out[key] = value if key in ("enum", "const") else _for_python(value)
+    return out
 
 
 def found_in(pattern: str, text: str) -> bool:
