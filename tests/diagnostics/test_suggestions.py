@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 import workbench as wb
 from workbench.diagnostics.cuts import cut
 from workbench.diagnostics.dead_ends import dead_ends
-from workbench.diagnostics.findings import ABSENT, Edit, Finding
+from workbench.diagnostics.findings import ABSENT, DeadEndReport, Edit, Finding
+from workbench.diagnostics.stuck import stuck_finding
+from workbench.diagnostics.suggesting import Effort
 from workbench.diagnostics.verdicts import Judge, remake
 
 LETTERS = "abcd"
@@ -91,11 +92,16 @@ def mended(grammar: wb.Grammar, finding: Finding) -> wb.Grammar:
     return remake(grammar.kind, finding.suggestion.apply(grammar.source), grammar.start)
 
 
-def places(grammar: wb.Grammar, spelled: wb.Vocabulary) -> Counter[Any]:
+def reported(grammar: wb.Grammar, spelled: wb.Vocabulary) -> DeadEndReport:
+    """The dead ends; of a grammar that takes long to search, the example is skipped."""
+    report = dead_ends(grammar, spelled, budget=4_000)
+    assume(report.complete)
+    return report
+
+
+def places(report: DeadEndReport) -> Counter[Any]:
     """Where tokens get stuck, and what can never be written."""
-    return Counter(
-        found.message if found.warning else found.path for found in dead_ends(grammar, spelled)
-    )
+    return Counter(found.message if found.warning else found.path for found in report)
 
 
 def judged(grammar: wb.Grammar) -> set[str]:
@@ -109,12 +115,6 @@ def matched(pattern: str) -> set[str]:
     return {text for text in TEXTS if compiled.fullmatch(text)}
 
 
-def suggestions(grammar: wb.Grammar, spelled: wb.Vocabulary) -> Iterator[Finding]:
-    for found in dead_ends(grammar, spelled):
-        if found.suggestion is not None and found.suggestion.edits:
-            yield found
-
-
 @given(st.integers(0, 1 << 30))
 @settings(max_examples=60, deadline=None)
 def test_suggestions_for_patterns(seed: int) -> None:
@@ -124,15 +124,16 @@ def test_suggestions_for_patterns(seed: int) -> None:
     left: list[dict[Any, set[str] | None]] = []
     for one in (made, made.reversed()):
         grammar = wb.regex(one.pattern())
-        before = places(grammar, spelled)
+        report = reported(grammar, spelled)
+        before = places(report)
         told: dict[Any, set[str] | None] = {}
-        for found in dead_ends(grammar, spelled):
+        for found in report:
             key = (found.kind, found.path, found.message)
             told[key] = None
             if found.suggestion is None or not found.suggestion.edits:
                 continue
             changed = mended(grammar, found)
-            after = places(changed, spelled)
+            after = places(reported(changed, spelled))
             assert not after - before and after != before, (grammar.source, found)
             left_over = matched(changed.source)
             assert left_over <= matched(grammar.source), (grammar.source, changed.source)
@@ -149,10 +150,13 @@ def test_suggestions_for_rules(seed: int) -> None:
     chance = Random(seed)
     made, spelled = group(chance), vocabulary(*tokens(chance))
     grammar = wb.gbnf(made.gbnf())
-    before = places(grammar, spelled)
-    for found in suggestions(grammar, spelled):
+    report = reported(grammar, spelled)
+    before = places(report)
+    for found in report:
+        if found.suggestion is None or not found.suggestion.edits:
+            continue
         changed = mended(grammar, found)
-        after = places(changed, spelled)
+        after = places(reported(changed, spelled))
         assert not after - before and after != before, (grammar.source, found)
         assert judged(changed) <= matched(made.pattern()), (grammar.source, changed.source)
 
@@ -188,6 +192,21 @@ def test_edits_worked_out_by_hand(
         changed = mended(grammar, found)
         assert not dead_ends(changed, vocabulary(*spelled)).findings
         assert judged(changed) == matched(kept)
+
+
+def test_a_search_that_does_not_end_proves_nothing_by_itself() -> None:
+    """Brackets nest for ever; whether a place is gone is then asked of the place."""
+    text = 'root ::= "(" root ")" | "x" | "ac"'
+    tokens = ("(", ")", "x", "a", "cd")
+    report = dead_ends(wb.gbnf(text), vocabulary(*tokens), budget=500)
+    assert not report.complete and report[0].path == b"a"
+    assert mended(wb.gbnf(text), report[0]).source == 'root ::= "(" root ")" | "x"'
+    compiled = wb.compile(wb.gbnf(text), vocabulary(*tokens))
+    spelling = wb.unspellable(compiled, budget=500)
+    place = spelling.places[0]
+    for effort, helped in ((Effort(500, 1), True), (Effort(500, 0), False)):
+        finding = stuck_finding(compiled, place, spelling, effort=effort)
+        assert (finding.suggestion is not None) == helped
 
 
 def test_an_edit_of_a_pattern_of_bytes() -> None:

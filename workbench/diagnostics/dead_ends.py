@@ -23,6 +23,7 @@ from workbench.diagnostics.schema_parts import (
 )
 from workbench.diagnostics.spelling import unspellable
 from workbench.diagnostics.stuck import least_tokens, stuck_finding
+from workbench.diagnostics.suggesting import Effort
 from workbench.diagnostics.unwritten import unwritten
 from workbench.diagnostics.verdicts import Judge, as_bytes, byte_vocabulary, remake
 from workbench.engine import CompiledGrammar, compile as compile_grammar
@@ -41,6 +42,8 @@ __all__ = ["dead_ends", "live_dead_ends"]
 DEFAULT_BUDGET = 200_000
 #: Places without a token that are told, and those with a last way out and a suggestion.
 _TOLD, _HELPFUL = 100, 10
+#: How many times its budget the search may take again, to try edits.
+_EFFORT = 10
 
 
 def dead_ends(
@@ -226,8 +229,9 @@ class _Work:
     def spelling(self, compiled: CompiledGrammar, budget: int) -> None:
         """What the tokens cannot spell."""
         report = unspellable(compiled, budget=budget)
+        effort = Effort(budget, _EFFORT * budget)
         self.findings += [
-            stuck_finding(compiled, place, report, helpful=i < _HELPFUL, budget=budget)
+            stuck_finding(compiled, place, report, helpful=i < _HELPFUL, effort=effort)
             for i, place in enumerate(report.places[:_TOLD])
         ]
         if len(report.places) > _TOLD:

@@ -16,7 +16,7 @@ from workbench.diagnostics.author_parse import AuthorFrame, AuthorParse
 from workbench.diagnostics.explain import frames_after, tokens_at
 from workbench.diagnostics.findings import Escape, Finding
 from workbench.diagnostics.spelling import DEFAULT_BUDGET, Place, SpellingReport
-from workbench.diagnostics.suggesting import suggested
+from workbench.diagnostics.suggesting import Effort, suggested
 from workbench.diagnostics.why import WhyFrame, bytes_text
 from workbench.engine import CompiledGrammar, Matcher
 from workbench.errors import GrammarTooComplex
@@ -42,13 +42,14 @@ def stuck_finding(
     report: SpellingReport,
     *,
     helpful: bool = True,
-    budget: int = DEFAULT_BUDGET,
+    effort: Effort | None = None,
 ) -> Finding:
     """The finding for a place of a report that the vocabulary cannot get on from, or not to an end.
 
     Only a ``helpful`` one has the last way out and a suggestion, which take longer to find: each edit that is
-    tried is a search of at most ``budget`` steps.
+    tried costs a search, of the ``effort`` (by default of a million steps each).
     """
+    effort = effort or Effort(DEFAULT_BUDGET, 10 * DEFAULT_BUDGET)
     ways, stack = _standing(compiled, place, _BACK if helpful else 0)
     origin = next(iter(ways[0]), None) if ways else None
     innermost = stack[0] if stack else WhyFrame("")
@@ -74,7 +75,7 @@ def stuck_finding(
         source=excerpt(origin, compiled.grammar) if origin and pointer is None else shown.source,
         stack=stack,
         escape=last_escape(compiled, place.token_ids) if helpful else None,
-        suggestion=suggested(compiled, place, report, ways, stack, budget) if helpful else None,
+        suggestion=suggested(compiled, place, report, ways, stack, effort) if helpful else None,
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from workbench.diagnostics.author import at_pointer
@@ -15,12 +16,12 @@ from workbench.diagnostics.findings import ABSENT, Edit, Suggestion
 from workbench.diagnostics.spelling import Place, SpellingReport, unspellable
 from workbench.diagnostics.verdicts import remake
 from workbench.diagnostics.why import WhyFrame, quoted
-from workbench.engine import CompiledGrammar
+from workbench.engine import CompiledGrammar, compile as compile_grammar
 from workbench.errors import WorkbenchError
 from workbench.grammar.ir import Grammar, Origin
 from workbench.vocabulary import Vocabulary
 
-__all__ = ["suggested", "words"]
+__all__ = ["Effort", "suggested", "words"]
 
 #: Edits that are tried for one place, and of one part of a schema.
 _TRIED = 24
@@ -28,8 +29,18 @@ _OF_A_PART = 8
 #: Characters of a class that are sorted into those that tokens spell and others.
 _CLASS = 20_000
 
+_ESCAPES = "write other characters as escapes: json_schema(…, ascii_only=True)"
+
 #: What may be suggested: in words, and as edits.
 _Candidate = tuple[str, list[Edit]]
+
+
+@dataclass(slots=True)
+class Effort:
+    """Steps that the search after one edit may take, and how many are left for all edits."""
+
+    each: int
+    left: int
 
 
 def suggested(
@@ -38,12 +49,12 @@ def suggested(
     report: SpellingReport,
     ways: Sequence[tuple[Origin, ...]],
     stack: Sequence[WhyFrame],
-    budget: int,
+    effort: Effort,
 ) -> Suggestion | None:
     """The least edit found with which a place of a report is gone and no other one has come; None for none.
 
     ``ways`` are where it is written what may come, then, going back, where the last bytes are written.
-    ``stack`` are the open parts, innermost first. Each edit is a search of at most ``budget`` steps.
+    ``stack`` are the open parts, innermost first. Trying stops when the ``effort`` is used up.
     """
     grammar, vocabulary = compiled.grammar, compiled.vocabulary
     if isinstance(grammar.source, str | bytes):
@@ -54,27 +65,42 @@ def suggested(
         suggestion = Suggestion(text, tuple(edits))
         try:
             changed = remake(grammar.kind, suggestion.apply(grammar.source), grammar.start)
-            after = unspellable(changed, vocabulary, budget=budget)
+            if _helps(changed, vocabulary, place, report, effort):
+                return suggestion
         except (KeyError, ValueError, WorkbenchError):
             continue
-        if _is_gone(place, report, after):
-            return suggestion
     if grammar.kind == "json_schema" and min(place.possible, default=0) >= 0x80:
         try:
             plain = remake(grammar.kind, grammar.source, ascii_only=True)
-            after = unspellable(plain, vocabulary, budget=budget)
+            if _helps(plain, vocabulary, place, report, effort):
+                return Suggestion(_ESCAPES)
         except (ValueError, WorkbenchError):
             return None
-        if _is_gone(place, report, after):
-            return Suggestion("write other characters as escapes: json_schema(…, ascii_only=True)")
     return None
 
 
-def _is_gone(place: Place, before: SpellingReport, after: SpellingReport) -> bool:
-    known = {found.text for found in before.places}
+def _helps(
+    changed: Grammar, vocabulary: Vocabulary, place: Place, before: SpellingReport, effort: Effort
+) -> bool:
+    """Whether a place of a report is gone from a changed grammar, and no other one has come."""
+    if effort.left <= 0:
+        return False
+    compiled = compile_grammar(changed, vocabulary)
+    after = unspellable(compiled, budget=effort.each)
+    effort.left -= after.steps
     now = {found.text for found in after.places}
+    if place.text in now:
+        return False
+    if not after.complete:
+        # the search may not have come as far as the place
+        matcher = compiled.matcher(max_rollback=0)
+        there = matcher.accept_tokens(place.token_ids) == len(place.token_ids)
+        if place.kind == "no return" or (
+            there and not matcher.is_accepting and not len(matcher.allowed_ids())
+        ):
+            return False
     # a search that stopped may have left out what another one finds
-    return place.text not in now and (not before.complete or now <= known)
+    return not before.complete or now <= {found.text for found in before.places}
 
 
 # Texts
