@@ -31,6 +31,25 @@ def _is_new(state: State, met: set[tuple[int, int]]) -> bool:
     return True
 
 
+def _plainly_possible(node: Node) -> bool:
+    """Whether a schema by itself has a value of the simplest kind: ``null``, ``[]``, ``{}``, any text, any number."""
+    if len(node.atoms) != 1 or not node.atoms[0][1]:
+        return False
+    said = node.atoms[0][0]
+    if said.never or said.values is not None or said.same_instance or said.applies_others:
+        return False
+    types = said.types
+    if types & (NULL | BOOLEAN):
+        return True
+    if types & OBJECT and not (said.required or said.min_properties):
+        return said.max_properties is None
+    if types & ARRAY and not (said.min_items or said.contains):
+        return said.max_items is None
+    if types & STRING and not (said.pattern or said.format or said.min_length):
+        return said.max_length is None
+    return bool(types & NUMBER) and not (said.low or said.high or said.multiple_of)
+
+
 _CHEAP_FIRST = (NULL, BOOLEAN, STRING, NUMBER, ARRAY, OBJECT)
 
 
@@ -51,7 +70,7 @@ class Emptiness:
         known = self._empty.get(node.index)
         if known is not None:
             return known
-        if self.possible(node, lambda _: False):
+        if _plainly_possible(node) or self.possible(node, lambda _: False):
             # Most have a value that needs no other node.
             self._empty[node.index] = False
             return False

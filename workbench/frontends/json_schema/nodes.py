@@ -76,6 +76,7 @@ class Nodes:
         self.pointers: dict[int, str] = {}
         self._synthetic = synthetic
         self._nodes: dict[frozenset[tuple[int, bool]], Node] = {}
+        self._single: dict[tuple[int, bool], Node] = {}
         self._said: dict[tuple[int, int], Formula] = {}
         self._exclusion = Exclusion()
         self._evaluation = Evaluation(self)
@@ -87,6 +88,15 @@ class Nodes:
 
     def node(self, atoms: Sequence[Atom]) -> Node:
         """The node of some signed schemas."""
+        if len(atoms) == 1:
+            location, sign = atoms[0]
+            known = self._single.get((location.index, sign))
+            if known is None:
+                known = self._single[location.index, sign] = self._node(atoms)
+            return known
+        return self._node(atoms)
+
+    def _node(self, atoms: Sequence[Atom]) -> Node:
         plain: dict[tuple[int, bool], Atom] = {}
         for location, sign in atoms:
             if sign:

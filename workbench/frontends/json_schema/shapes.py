@@ -85,6 +85,7 @@ class ObjectPlan:
     last_required: int = -1
     ways: dict[str, list[tuple[Atom, ...]]] = field(default_factory=dict)
     _matched: dict[str, frozenset[str]] = field(default_factory=dict)
+    _all_patterns: list[Pattern] | None = None
     _last: dict[int, float] = field(default_factory=dict)
     _cells: list[NameCell] | None = None
     _cell_names: dict[int, Dfa] = field(default_factory=dict)
@@ -156,13 +157,17 @@ class ObjectPlan:
         """The patterns that a listed name matches."""
         known = self._matched.get(name)
         if known is None:
-            found = [p.text for p in self._patterns() if p.found_in(name)]
+            if self._all_patterns is None:
+                self._all_patterns = self._patterns()
+            found = [p.text for p in self._all_patterns if p.found_in(name)]
             known = self._matched[name] = frozenset(found)
         return known
 
     def allows_name(self, name: str) -> bool:
         """Whether a member may have this name, its value aside."""
-        if name in self.forbidden or any(0xD800 <= ord(char) <= 0xDFFF for char in name):
+        if name in self.forbidden:
+            return False
+        if not name.isascii() and any(0xD800 <= ord(char) <= 0xDFFF for char in name):
             return False
         return all(self.nodes.valid(name, schema) for schema in self.names)
 
@@ -179,6 +184,8 @@ class ObjectPlan:
 
     def values(self, name: str) -> list[Node]:
         """The nodes of the values of a listed name."""
+        if name not in self.ways:
+            return [self.nodes.node(self.value_atoms(name, self.matched(name)))]
         return list(
             {(node := self.nodes.node(one)).index: node for one in self.bases(name)}.values()
         )
