@@ -26,6 +26,8 @@ from workbench.frontends.json_schema.weave import MAX_FACTS, Fits, Weaver, ends
 from workbench.grammar.ir import EMPTY, NEVER, Expr, Graph, Guard, Literal, Origin, Scope
 
 __all__ = [
+    "FEW",
+    "FEWER",
     "FreeMachine",
     "FreeMove",
     "Listed",
@@ -37,9 +39,10 @@ __all__ = [
 
 #: Most members of all states of one object in any order.
 MAX_MOVES = 12_000
-#: As many, and as many facts looked at, before cases are told apart instead.
-FEW_MOVES = 1_500
-FEW_FACTS = 15_000
+#: Most members and most facts that are looked at before something else is tried: cases that are told apart
+#: instead of one machine, alternatives each by itself.
+FEW = 1_500, 15_000
+FEWER = 500, 4_000
 
 _OTHER = Guard("other")
 
@@ -76,11 +79,11 @@ class FreeMachine:
 
 
 def free_machine(
-    plan: ObjectPlan, weaver: Weaver, fits: Fits, *, small: bool = False
+    plan: ObjectPlan, weaver: Weaver, fits: Fits, most: tuple[int, int] = (MAX_MOVES, MAX_FACTS)
 ) -> FreeMachine:
-    """The machine of a plan; ``small`` has less patience. Raises ``GrammarTooComplex`` past the budgets."""
-    with weaver.budget(FEW_FACTS if small else MAX_FACTS):
-        return _alive(_explored(plan, weaver, fits, FEW_MOVES if small else MAX_MOVES))
+    """The machine of a plan, of so many members and facts. Raises ``GrammarTooComplex`` past the budgets."""
+    with weaver.budget(most[1]):
+        return _alive(_explored(plan, weaver, fits, most[0]))
 
 
 def _explored(plan: ObjectPlan, weaver: Weaver, fits: Fits, most: int) -> FreeMachine:

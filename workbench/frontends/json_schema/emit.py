@@ -19,6 +19,8 @@ from workbench.automaton.finite import Dfa, complement, determinise, intersect, 
 from workbench.errors import GrammarTooComplex, UnsupportedConstraint
 from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.anyorder import (
+    FEW,
+    FEWER,
     FreeMachine,
     Listed,
     Other,
@@ -279,7 +281,7 @@ class Emitter:
         plan = ObjectPlan(self._nodes, formula)
         plan.list_few()
         try:
-            return plan, free_machine(plan, self._shapes.weaver, self._fits, small=True)
+            return plan, free_machine(plan, self._shapes.weaver, self._fits, FEWER)
         except GrammarTooComplex:
             return None
 
@@ -356,7 +358,7 @@ class Emitter:
         found = None
         before = weaver.total
         try:
-            return free_machine(plan, weaver, self._fits, small=True)
+            return free_machine(plan, weaver, self._fits, FEW)
         except GrammarTooComplex:
             found = self._shapes.cases.of(plan.formula)
             if found is None or len(found) > share:
