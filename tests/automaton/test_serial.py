@@ -238,10 +238,10 @@ def test_other_files_are_refused(written: bytes, tmp_path: Path) -> None:
 
 
 def test_other_formats_are_refused(written: bytes, tmp_path: Path) -> None:
-    for version in (0, 1, 2**32 - 1):
+    for version in (0, 1, 2, 2**32 - 1):
         data = written[:8] + struct.pack("<I", version) + written[12:]
         reason = refusal(data, tmp_path / "a")
-        assert reason == f"its format is {version}, this version of workbench reads 2"
+        assert reason == f"its format is {version}, this version of workbench reads 3"
 
 
 def test_files_that_are_cut_off_or_too_long_are_refused(written: bytes, tmp_path: Path) -> None:

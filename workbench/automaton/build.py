@@ -31,6 +31,7 @@ from workbench.grammar.ir import (
     Origin,
     OtherText,
     Ref,
+    Scope,
     Token,
     walk,
 )
@@ -73,13 +74,20 @@ def build_automaton(
 def _without_fresh(rules: dict[str, Expr], missing: frozenset[int]) -> dict[str, Expr]:
     """The rules, if none speaks of texts that come once: automata that are built ahead keep no texts."""
     for expr in rules.values():
-        if any(isinstance(part, OtherText) and part.fresh for part in walk(expr)):
+        if any(map(_keeps, walk(expr))):
             lacking = ", ".join(repr(chr(byte)) for byte in sorted(missing & _PRINTABLE)[:8])
             raise VocabularyError(
                 f"no token contains {lacking}: texts that may come once (names of objects, unique items) "
                 "need all of printable ASCII. Pass unique_keys=False to json_schema, or add tokens"
             )
     return rules
+
+
+def _keeps(part: Expr) -> bool:
+    """Whether texts or values that came matter for a part."""
+    if isinstance(part, OtherText):
+        return part.fresh or bool(part.role)
+    return isinstance(part, Scope) and part.gather is not None
 
 
 def _symbols(

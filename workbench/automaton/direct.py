@@ -24,6 +24,7 @@ from workbench.automaton.languages import language_of
 from workbench.automaton.memo import Memo
 from workbench.automaton.model import (
     JUMP,
+    MANY,
     NOT_BUILT,
     Automaton,
     GuardSpec,
@@ -33,7 +34,18 @@ from workbench.automaton.model import (
     WatchSpec,
 )
 from workbench.errors import GrammarTooComplex
-from workbench.grammar.ir import Expr, Grammar, Graph, Guard, OtherText, Ref, Repeat, Scope
+from workbench.grammar.ir import (
+    Expr,
+    Grammar,
+    Graph,
+    Guard,
+    Literal,
+    Origin,
+    OtherText,
+    Ref,
+    Repeat,
+    Scope,
+)
 
 __all__ = ["direct_automaton"]
 
@@ -70,6 +82,9 @@ class _Direct(Pieces):
         #: of the entries of scopes, how many members they number
         self.members_of: dict[int, int] = {}
         self.members = 0
+        #: the entries of scopes that gather
+        self.gatherers: set[int] = set()
+        self.gathering = False
         self.watching: set[int] = set()
         self.watches: dict[WatchSpec, int] = {}
         self.languages: list[Language] = []
@@ -126,6 +141,7 @@ class _Direct(Pieces):
         before, marks, n_calls = self.n, self.marks(), len(self.calls)
         self.name = name
         self.members = self.members_of.get(entry, 0)
+        self.gathering = entry in self.gatherers
         start = self.position(expr.origin)
         end = self.position(expr.origin)
         self.ends.append(end)
@@ -175,6 +191,9 @@ class _Direct(Pieces):
     def _named(self, expr: Expr, a: int, b: int) -> None:
         """A part that depends on the grammar around it."""
         if isinstance(expr, Ref):
+            if self.gathering:
+                # behind the call, the scope below it could not be asked for any more
+                a = self._peek(a, expr.origin)
             self.calls.append((a, self.entry_for_rule(expr.name), -1, -1, b))
         elif isinstance(expr, OtherText):
             self._other_text(expr, a, b)
@@ -196,20 +215,38 @@ class _Direct(Pieces):
             self.within.append(entry)
             self.watching.add(entry)
         spec = WatchSpec(expr.texts)
-        if expr.fresh:
-            spec = WatchSpec(expr.texts, True, expr.cell, self._language(expr.within))
+        if expr.fresh or expr.role:
+            cell = expr.cell if expr.fresh else 0
+            language = self._language(expr.within)
+            spec = WatchSpec(expr.texts, expr.fresh, cell, language, expr.role)
         watch = self.watches.setdefault(spec, len(self.watches))
         if "" not in expr.texts and may_be_empty(expr.body):
             if expr.fresh:
                 self._guard(GuardSpec("empty", watch), a, b)
             else:
                 self.rows.extend((a, -1, -1, b))
+        if expr.opening:
+            if spec.language >= 0 and self.languages[spec.language].counts[0] < MANY:
+                room = self.position(expr.origin)
+                self._guard(GuardSpec("room", watch), a, room)
+                a = room
+            opened = self.position(expr.origin)
+            self.fragment(Literal(expr.opening), a, opened)
+            a = opened
         if expr.fresh:
             # the texts that came must be known before the first byte
             known = self.position(expr.origin)
             self._guard(GuardSpec("look"), a, known)
             a = known
+        if expr.role:
+            a = self._peek(a, expr.origin)
         self.calls.append((a, entry, -1, watch, b))
+
+    def _peek(self, a: int, origin: Origin | None) -> int:
+        """A position at which the scope around a value is known."""
+        known = self.position(origin)
+        self._guard(GuardSpec("peek"), a, known)
+        return known
 
     def _language(self, graph: Graph | None) -> int:
         if graph is None:
@@ -234,8 +271,13 @@ class _Direct(Pieces):
             self.entries.append((self.name, expr.item))
             self.within.append(entry)
             self.members_of[entry] = expr.members
+            if expr.gather is not None:
+                self.gatherers.add(entry)
         most = -1 if expr.most is None else min(expr.most, _MOST)
-        spec = ScopeSpec(expr.members, expr.required, min(expr.least, _MOST), most, expr.names)
+        least = min(expr.least, _MOST)
+        spec = ScopeSpec(expr.members, expr.required, least, most, expr.names, expr.gather)
+        if expr.gather is not None and not expr.gather.outermost:
+            a = self._peek(a, expr.origin)
         scope = self.scopes.setdefault(spec, len(self.scopes))
         self.calls.append((a, entry, -1, -2 - scope, b))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.grammar.ir import Origin
+from workbench.grammar.ir import Gather, Origin
 from workbench.wording import number_of
 
 if TYPE_CHECKING:
@@ -47,13 +47,14 @@ def _none() -> NDArray[np.int32]:
 #: so many texts are as good as endlessly many
 MANY = 1 << 30
 #: kinds of guards
-GUARDS = ("look", "may", "take", "other", "end", "empty")
+GUARDS = ("look", "may", "take", "other", "end", "empty", "peek", "value", "name", "room")
 
 
 class GuardSpec(NamedTuple):
     """A guard: what it does, a set of members as bits, whether others count, members of its scope.
 
-    Kinds are those of ``Guard``; "look", which lets everything pass; "empty", a fresh text without bytes.
+    Kinds are those of ``Guard``; "look", which lets everything pass; "empty", a fresh text without bytes;
+    "peek", which looks at the scope around a value; "room": a text that is watched is left.
     """
 
     kind: str
@@ -63,12 +64,13 @@ class GuardSpec(NamedTuple):
 
 
 class WatchSpec(NamedTuple):
-    """A text that is watched: what it may not be, and of fresh ones the cell and the language (-1: endless)."""
+    """A text that is watched: what it may not be, of fresh ones the cell, the language (-1: endless), its role."""
 
     texts: tuple[str, ...]
     fresh: bool = False
     cell: int = 0
     language: int = -1
+    role: str = ""
 
 
 class Language(NamedTuple):
@@ -86,7 +88,8 @@ class Language(NamedTuple):
 class ScopeSpec(NamedTuple):
     """A scope: its numbered members, those that have to come, and how many in all (most -1: no bound).
 
-    ``names``: its fresh texts are not empty, and a quotation mark follows each.
+    ``names``: its fresh texts are not empty, and a quotation mark follows each. ``gather``: how it keeps the
+    value that it is.
     """
 
     members: int
@@ -94,6 +97,7 @@ class ScopeSpec(NamedTuple):
     least: int
     most: int
     names: bool = False
+    gather: Gather | None = None
 
 
 class Runs(Sequence[_T]):

@@ -39,14 +39,22 @@ from workbench.automaton.model import (
     WatchSpec,
 )
 from workbench.errors import ArtifactError
-from workbench.grammar.encoding import DTYPES, Decoder, Encoder, Expand
+from workbench.grammar.encoding import (
+    DTYPES,
+    ROLES,
+    Decoder,
+    Encoder,
+    Expand,
+    gather_in,
+    gather_out,
+)
 from workbench.grammar.ir import Expr, Grammar, Outcome
 from workbench.grammar.lazy import LazyRules
 
 __all__ = ["FORMAT", "Artifact", "read_artifact", "write_artifact"]
 
 MAGIC = b"WBGRAM\r\n"
-FORMAT = 2
+FORMAT = 3
 _PREFIX = len(MAGIC) + 4 + 8 + 32
 #: states are numbered below what the engine takes for a call site
 _MOST_STATES = 1 << 29
@@ -194,10 +202,12 @@ def _encode(artifact: Artifact, names: Mapping[Expand, str]) -> bytes:
         "loop_least": [f"{least:x}" for least in automaton.loop_least],
         "loop_alphabet": [f"{alphabet:x}" for alphabet in automaton.loop_alphabet],
         "symbols": automaton.symbols,
-        "watches": [[w.fresh, w.cell, w.language] for w in automaton.watches],
+        "watches": [[w.fresh, w.cell, w.language, w.role] for w in automaton.watches],
         "languages": [[list(one.counts), list(one.steps)] for one in automaton.languages],
         "guards": [[g.kind, f"{g.among:x}", g.others, g.members] for g in automaton.guards],
-        "scopes": [[s.members, f"{s.required:x}", *s[2:]] for s in automaton.scopes],
+        "scopes": [
+            [s.members, f"{s.required:x}", *s[2:5], gather_out(s.gather)] for s in automaton.scopes
+        ],
         "missing": sorted(artifact.missing),
         "vocabulary": artifact.vocabulary,
         "budgets": {f.name: getattr(artifact.budgets, f.name) for f in fields(Budgets)},
@@ -370,8 +380,8 @@ def _automaton(
         loop_least=tuple(int(least, 16) for least in header["loop_least"]),
         loop_alphabet=tuple(int(alphabet, 16) for alphabet in header["loop_alphabet"]),
         watches=tuple(
-            WatchSpec(texts, bool(fresh), int(cell), int(language))
-            for texts, (fresh, cell, language) in zip(
+            WatchSpec(texts, bool(fresh), int(cell), int(language), str(role))
+            for texts, (fresh, cell, language, role) in zip(
                 _Sets("watches", arrays, decoder.text, decoder.n_texts),
                 header["watches"],
                 strict=True,
@@ -389,8 +399,15 @@ def _automaton(
             for kind, among, others, members in header["guards"]
         ),
         scopes=tuple(
-            ScopeSpec(int(members), int(required, 16), int(least), int(most), bool(names))
-            for members, required, least, most, names in header["scopes"]
+            ScopeSpec(
+                int(members),
+                int(required, 16),
+                int(least),
+                int(most),
+                bool(names),
+                gather_in(gather),
+            )
+            for members, required, least, most, names, gather in header["scopes"]
         ),
         symbols=symbols,
         grow=_nothing_to_build if header["grows"] else None,
@@ -554,12 +571,21 @@ def _check(a: Automaton) -> None:
         _require(0 <= scope.members <= _MOST_MEMBERS, "scopes")
         _require(0 <= scope.required < 1 << scope.members, "scopes")
         _require(0 <= scope.least < 1 << 31 and -1 <= scope.most < 1 << 31, "scopes")
+        if scope.gather is not None:
+            counts, named = scope.gather.counts, scope.gather.kind == "object"
+            _require(all(0 <= count <= MANY for count in counts), "scopes")
+            _require(len(counts) == (len(scope.gather.names) if named else 1), "scopes")
+            _require(not named or len(counts) <= scope.members, "scopes")
     for guard in a.guards:
         _require(guard.kind in GUARDS and 0 <= guard.members <= _MOST_MEMBERS, "guards")
-        _require(guard.kind == "empty" or 0 <= guard.among < 1 << guard.members, "guards")
+        most = 4 if guard.kind == "value" else guard.members
+        number = guard.kind in ("empty", "room")
+        _require(number or 0 <= guard.among < 1 << most, "guards")
         _require(guard.kind != "take" or guard.among.bit_count() == 1, "guards")
-        _require(guard.kind != "empty" or guard.among < len(a.watches), "guards")
+        _require(not number or 0 <= guard.among < len(a.watches), "guards")
+        _require(guard.kind not in ("name", "value") or guard.among.bit_count() == 1, "guards")
     for watch in a.watches:
+        _require(watch.role in ROLES, "watches")
         _require(0 <= watch.cell < 1 << 30, "watches")
         _require(-1 <= watch.language < len(a.languages), "watches")
     for language in a.languages:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal as TypingLiteral
 
 from workbench.automaton.utf8 import utf8_graph
@@ -104,6 +104,8 @@ class AuthorStates:
         self.states: list[State] = []
         self._rules: dict[str, int] = {}
         self._parts: dict[tuple[int, str], int] = {}
+        #: texts with bytes before them, and the same without
+        self._opened: dict[int, tuple[OtherText, OtherText]] = {}
         self.root = self.rule(grammar.start)
 
     def rule(self, name: str) -> int:
@@ -251,6 +253,9 @@ class AuthorStates:
                 todo += [(label, names[a], names[b], place) for a, label, b in edges]
             case Token():
                 states[source].tokens.append((self.tokens.get(part, frozenset()), target, place))
+            case OtherText(opening=opening) if opening:
+                apart = self._opened.setdefault(id(part), (part, replace(part, opening=b"")))[1]
+                todo.append((Seq((Literal(opening), apart)), source, target, place))
             case OtherText():
                 called = self._part("other", node.rule, place, part)
                 states[source].calls.append((called, target, place))

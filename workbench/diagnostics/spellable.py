@@ -119,6 +119,13 @@ def characters_suffice(
     return True
 
 
+def _keeps(part: ir.Expr) -> bool:
+    """Whether texts or values that came matter for a part."""
+    if isinstance(part, ir.OtherText):
+        return part.fresh or bool(part.role)
+    return isinstance(part, ir.Scope) and part.gather is not None
+
+
 def without_records(compiled: CompiledGrammar) -> CompiledGrammar | None:
     """The same grammar with texts that may come again; None when there are none that may not.
 
@@ -126,18 +133,22 @@ def without_records(compiled: CompiledGrammar) -> CompiledGrammar | None:
     tokens get stuck does not depend on them, but for the ways there.
     """
     grammar = compiled.grammar
-    fresh = [part for part in reached(grammar) if isinstance(part, ir.OtherText) and part.fresh]
-    if not fresh or any(part.texts and part.within is not None for part in fresh):
+    fresh = [part for part in reached(grammar) if _keeps(part)]
+    if not fresh or any(
+        isinstance(part, ir.OtherText) and part.texts and part.within is not None for part in fresh
+    ):
         return None
 
     def plain(part: ir.Expr) -> ir.Expr | None:
         if isinstance(part, ir.Scope):
             # a scope that keeps no record is none; inner ones are made anew before outer ones
             guards = any(isinstance(inner, ir.Guard) for inner in ir.walk(part.item))
-            return None if guards else part.item
-        if not isinstance(part, ir.OtherText) or not part.fresh:
+            return replace(part, gather=None) if guards else part.item
+        if isinstance(part, ir.Guard) and part.kind in ("value", "name"):
+            return ir.EMPTY
+        if not isinstance(part, ir.OtherText) or not _keeps(part):
             return None
-        return replace(part, fresh=False) if part.texts else part.body
+        return replace(part, fresh=False, role="") if part.texts else part.opened(part.body)
 
     names = {grammar.start} | {part.name for part in reached(grammar) if isinstance(part, ir.Ref)}
     rules = {name: rewrite(grammar.rules[name], plain) for name in names}

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from workbench.automaton.budgets import Budgets
 from workbench.automaton.model import Automaton
-from workbench.engine import kernels as k, layout, records, terms
+from workbench.engine import kernels as k, layout, rows, terms, texts
 from workbench.engine.jit import COMPILED
 from workbench.engine.slices import Slice, slices_of
 from workbench.engine.tables import Packed, scratch
@@ -208,7 +208,7 @@ class Engine:
         """From now on compute and store the masks of a shape by its stacks."""
         self.count[layout.TOO_COMPLEX] = 0
         while True:
-            root = k.root_node(self.pool, self.table, self.count, self.work, shape)
+            root = k.tangled_node(self.auto, self.pool, self.table, self.count, self.work, shape)
             if self._settled():
                 break
         if self.pool[root + 1] == layout.BY_STACKS:
@@ -488,7 +488,7 @@ class Engine:
         n = int(self.count[layout.N_MASKS])
         if int(self.rows_at[n]) + self.n_words > self.rows.size:
             if 8 * self.rows.size > self.budgets.row_bytes:
-                k.forget_rows(self.pool, self.count)
+                rows.forget_rows(self.pool, self.count)
                 self._drop_rows()
                 self._publish()
                 return
@@ -497,7 +497,7 @@ class Engine:
             self.rows_at = np.concatenate([self.rows_at, np.zeros_like(self.rows_at)])
             self.row_hash = np.concatenate([self.row_hash, np.zeros_like(self.row_hash)])
             self.row_table = np.full(2 * self.row_table.size, -1, dtype=np.int32)
-            k.rehash_rows(self.row_hash, self.row_table, n)
+            rows.rehash_rows(self.row_hash, self.row_table, n)
         self._publish()
 
     # -- views ---------------------------------------------------------------------------------
@@ -594,12 +594,12 @@ class Engine:
             scope = automaton.scopes[layout.SCOPE_SITE - loop]
             if not scope.members and not scope.least:
                 return here
-            count, _, *words = self._contents(value)
+            count, *words = self._contents(value)[:1] + self._contents(value)[layout.BITS - 3 :]
             came = sum(word << layout.WORD * i for i, word in enumerate(words))
             return automaton.scope_costs().cost(state, scope, came, count)
         if loop < 0:
             # a text that may not come must go on by one byte at least
-            return here + int(records.excluded(self.auto, self.pool, value))
+            return here + int(texts.excluded(self.auto, self.pool, value))
         left = max(0, int(automaton.loop_min[loop]) - value - 1)
         return here + left * int(entry_distance[automaton.loop_entry[loop]])
 

@@ -80,7 +80,7 @@ _TYPES: dict[str, Any] = {
 
 
 #: where kernels are: Numba's cache does not notice callees that have changed in another file
-_FILES = ("jit", "layout", "terms", "seen", "records", "kernels")
+_FILES = "jit layout terms seen values places texts records rows kernels".split()
 _SOURCE = "".join(
     Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8") for name in _FILES
 )
@@ -92,8 +92,8 @@ _SHARED = "WORKBENCH_SHARED_KERNELS"
 #: what Python calls
 _CALLED = frozenset(
     """accept_at accept_many_at accepts advance advance_symbol both compact excluded finish_at forget_rows
-    intern keep_at live_symbols lookup_at lookup_many_at lookup_to prepare_at rehash rehash_rows root_node
-    rows_by_length run_length slice_trie store term1 term2""".split()
+    intern keep_at live_symbols lookup_at lookup_many_at lookup_to prepare_at rehash rehash_rows
+    rows_by_length run_length slice_trie store tangled_node term1 term2""".split()
 )
 #: what may be copied into its callers
 _SMALL = frozenset(

@@ -16,9 +16,12 @@ SHAPE     (state, hole number)...         notes: its plain row; its root NODE
 BASES     SET...                          the stacks of a shape's holes
 CONFIG    SHAPE, BASES                    notes: its row; whether it accepts
 SUBST     row, HOLE, LABELS               first note: the row with the hole's frames written in
-WATCH     node, phase, number so far, SEEN, TEXT   a text that is read: where it stands in the trees
-RECORD    count, SEEN, bits...            a scope's side state: members that came, texts that came
-SEEN      whether a text ends here, texts below, whether those are all, (byte, SEEN)...   texts that came
+WATCH     node, phase, number so far, SEEN, TEXT, SEEN   a text that is read: where it stands in the trees
+RECORD    count, SEEN, content, pending, apart, bits...   a scope's side state (content: see ``values``)
+SEEN      whether a text ends here (in objects: its VALUE), texts below, whether those are all, (byte, SEEN)...
+LIST      LIST or 0, VALUE, length        the items of an array so far
+VALUE     tag, TEXT or tree or LIST       a value
+KNOWN     VALUE, scope or -1 - watch      that it is one of what this scope or text can become
 TEXT      TEXT or 0, byte                 the bytes of a text so far
 WHOLE     HOLE                            a question, also about texts that came; or SET: note: its REVEAL
 MEMBER    FRAME                           a question: whether the text that the frame watches is one that came
@@ -58,6 +61,8 @@ from workbench.engine.layout import (
     CALL_RETURN,
     CALL_START,
     CONFIG,
+    CONSTANT_TAG,
+    CONTENT,
     DEAD,
     EDGE_HI,
     EDGE_LO,
@@ -72,19 +77,25 @@ from workbench.engine.layout import (
     EXPANDED,
     FAR_BELOW,
     FAR_INSIDE,
+    FEW_QUESTIONS,
     FINAL,
     FIRST_WORDS,
     FRAME,
     FULL,
     GUARD_OP,
+    HAS_GATHER,
     HAS_WATCH,
     HITS,
     HOLE,
+    IS_APART,
     IS_FRESH,
     IS_KNOWN,
+    ITEM,
     JUMP,
+    KNOWN,
     LABELS,
     LEFT_OPEN,
+    LIST,
     LOOK,
     LOOP_ENTRY,
     LOOP_MAX,
@@ -95,12 +106,18 @@ from workbench.engine.layout import (
     MISS,
     MOST_CHARACTERS,
     MOST_QUESTIONS,
+    MOST_STEPS,
     N_ASKED,
     N_MASKS,
     N_SYMBOLS,
     NEED,
+    NO_BYTES,
     NODE,
+    NOT_KNOWN,
+    OFF,
+    OUTERMOST,
     OVERFLOW,
+    PENDING,
     R_MARK,
     R_SET,
     R_STATE,
@@ -110,6 +127,8 @@ from workbench.engine.layout import (
     REVEAL,
     ROOM,
     ROWS,
+    SCOPE_FLAGS,
+    SCOPE_GATHER,
     SCOPE_NAMES,
     SCOPE_SITE,
     SEEN,
@@ -127,6 +146,7 @@ from workbench.engine.layout import (
     UNKNOWN,
     UNSAID,
     USED,
+    VALUE,
     W_ASKED,
     W_BEGIN,
     W_BUFFER,
@@ -135,9 +155,11 @@ from workbench.engine.layout import (
     W_DEPTH,
     W_FOLLOW,
     W_HEAD,
+    W_LEFT,
     W_LINK,
     W_LINKS,
     W_MARK,
+    W_OPEN,
     W_OTHER,
     W_PATH,
     W_QUEUED,
@@ -149,6 +171,7 @@ from workbench.engine.layout import (
     WALKED,
     WATCH,
     WATCH_CELL,
+    WATCH_ROLE,
     WATCHED,
     WHOLE,
     WORK,
@@ -156,18 +179,21 @@ from workbench.engine.layout import (
 )
 from workbench.engine.records import (
     changed,
-    cut_watched,
-    excluded,
+    delivered,
+    entering,
     guarded,
-    keeps_text,
-    new_record,
     record_zone,
     recorded,
     scope_at,
-    undecided,
-    watched,
+    spoken,
     watching,
     zone_of,
+)
+from workbench.engine.rows import (
+    hash_words,
+    is_row,
+    pack_row,
+    unpack_row,
 )
 from workbench.engine.seen import (
     came,
@@ -179,8 +205,19 @@ from workbench.engine.terms import (
     term1,
     term2,
     term3,
-    term5,
+    term6,
     union,
+)
+from workbench.engine.texts import (
+    cut_watched,
+    excluded,
+    keeps_text,
+    undecided,
+    watched,
+)
+from workbench.engine.values import (
+    filled,
+    gathered,
 )
 
 
@@ -188,9 +225,11 @@ from workbench.engine.terms import (
 def frame_label(auto, pool, table, count, work, frame, full):
     """The zone under which a question sees a frame; without the texts that came, unless ``full``."""
     target = int(pool[frame + 3])
-    if target < SITE_BASE:
-        return 0
     value = int(pool[frame + 4])
+    if target < SITE_BASE:
+        if value != 0:
+            count[TOO_COMPLEX] = 2
+        return 0
     loop = int(auto[auto[SITE_LOOP] + target - SITE_BASE])
     if loop >= 0:
         return int(zone_of(auto, target - SITE_BASE, value))
@@ -200,15 +239,22 @@ def frame_label(auto, pool, table, count, work, frame, full):
         seen = int(pool[value + 4])
         if not full and auto[auto[SCOPE_NAMES] + scope] != 0 and pool[seen + 4] > 0:
             seen = UNSAID
+        if auto[auto[SCOPE_GATHER] + scope] != 0:
+            # what came in it is asked of the stacks themselves; an array that is empty is told apart
+            content = 0 if pool[value + CONTENT] == 0 else UNSAID
+            pending = LOST if pool[value + PENDING] > ITEM else int(pool[value + PENDING])
+            apart = int(pool[value + IS_APART])
+            value = int(filled(pool, table, count, work, value, content, pending, apart))
         return int(changed(pool, table, count, work, value, zone, seen, -1))
     if value < 0 or pool[value + 7] == UNKEPT:
         return value
     node = int(pool[value + 3])
     seen = int(pool[value + 6])
-    if node < 0 and seen < 0:
+    along = int(pool[value + 8])
+    if node < 0 and seen < 0 and along == OFF:
         return FAR_INSIDE
     return int(
-        term5(
+        term6(
             pool,
             table,
             count,
@@ -219,6 +265,7 @@ def frame_label(auto, pool, table, count, work, frame, full):
             int(pool[value + 5]),
             seen,
             UNKEPT,
+            along,
         )
     )
 
@@ -398,6 +445,10 @@ def pop_all(auto, pool, table, count, work, n, stacks, cls, exact):
         value = int(pool[frame + 4])
         parents = int(pool[frame + 5])
         if target < SITE_BASE:
+            if value != 0:
+                parents = int(delivered(auto, pool, table, count, work, parents, value, exact))
+                if parents <= ASK:
+                    return n, parents, bottom
             n = add_thread(pool, table, count, work, n, target, parents)
             continue
         site = target - SITE_BASE
@@ -426,6 +477,20 @@ def pop_all(auto, pool, table, count, work, n, stacks, cls, exact):
                         continue
                     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                         return n, 0, bottom
+                if auto[auto[WATCH_ROLE] - 1 - loop] != 0:
+                    parents = int(
+                        spoken(auto, pool, table, count, work, parents, value, -1 - loop, exact)
+                    )
+            elif auto[auto[SCOPE_GATHER] + SCOPE_SITE - loop] != 0:
+                if auto[auto[SCOPE_FLAGS] + SCOPE_SITE - loop] & OUTERMOST == 0:
+                    one = int(gathered(auto, pool, table, count, work, frame))
+                    parents = int(delivered(auto, pool, table, count, work, parents, one, exact))
+            if parents <= ASK:
+                return n, parents, bottom
+            if parents < 0:
+                continue
+            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                return n, 0, bottom
             back = int(auto[auto[SITE_RETURN] + site])
             n = add_thread(pool, table, count, work, n, back, parents)
             continue
@@ -459,6 +524,54 @@ def pop_all(auto, pool, table, count, work, n, stacks, cls, exact):
 
 
 @jit
+def reads(auto, work, state, cls):
+    """Whether a symbol may come next in a state, whatever guards say; also true where it takes long to tell."""
+    stack = int(work[W_LEFT])
+    work[stack] = state
+    n = 1
+    steps = 0
+    while n > 0:
+        n -= 1
+        state = int(work[stack + n])
+        steps += 1
+        if steps > MOST_STEPS or auto[auto[FINAL] + state] != 0:
+            return True
+        for e in range(auto[auto[EDGE_START] + state], auto[auto[EDGE_START] + state + 1]):
+            if auto[auto[EDGE_LO] + e] <= cls <= auto[auto[EDGE_HI] + e]:
+                return True
+        for e in range(auto[auto[EMPTY_START] + state], auto[auto[EMPTY_START] + state + 1]):
+            work[stack + n] = auto[auto[EMPTY_TARGET] + e]
+            n += 1
+        for c in range(auto[auto[CALL_START] + state], auto[auto[CALL_START] + state + 1]):
+            start = int(auto[auto[ENTRY_STATE] + auto[auto[CALL_ENTRY] + c]])
+            if start < 0:
+                return True
+            work[stack + n] = start
+            n += 1
+        if n > MOST_STEPS:
+            return True
+    return False
+
+
+@jit
+def decided(auto, count, work, state, cls):
+    """Whether a thread that may or may not be in a state matters for a symbol: TOO_COMPLEX is 2 if so.
+
+    For all symbols (-1), those for which it does are marked in W_OPEN.
+    """
+    count[TOO_COMPLEX] = 0
+    if cls >= 0:
+        if reads(auto, work, state, cls):
+            count[TOO_COMPLEX] = 2
+        return
+    open_at = int(work[W_OPEN])
+    for symbol in range(auto[N_SYMBOLS]):
+        if work[open_at + symbol] == 0 and reads(auto, work, state, symbol):
+            work[open_at + symbol] = 1
+    work[open_at + int(auto[N_SYMBOLS])] = 1
+
+
+@jit
 def push_calls(auto, pool, table, count, work, n, k, cls, exact):
     """Add the threads inside the calls of thread ``k`` that may begin with a symbol (-1: with any)."""
     state = int(work[work[W_STATE] + k])
@@ -485,15 +598,30 @@ def push_calls(auto, pool, table, count, work, n, k, cls, exact):
                 pushed = int(
                     watching(auto, pool, table, count, work, back, -1 - loop, stacks, exact)
                 )
+                if count[TOO_COMPLEX] == NOT_KNOWN:
+                    decided(auto, count, work, start, cls)
+                    if count[TOO_COMPLEX] == 0:
+                        continue
                 if pushed < 0:
                     continue
                 if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                     return n
             else:
                 if loop < 0:
-                    value = int(new_record(auto, pool, table, count, work, SCOPE_SITE - loop))
-                frame = term3(pool, table, count, work, FRAME, back, value, stacks)
-                pushed = term1(pool, table, count, work, SET, frame)
+                    pushed = int(
+                        entering(auto, pool, table, count, work, back, SCOPE_SITE - loop, stacks)
+                    )
+                    if count[TOO_COMPLEX] == NOT_KNOWN:
+                        decided(auto, count, work, start, cls)
+                        if count[TOO_COMPLEX] == 0:
+                            continue
+                    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                        return n
+                    if pushed < 0:
+                        continue
+                else:
+                    frame = term3(pool, table, count, work, FRAME, back, value, stacks)
+                    pushed = term1(pool, table, count, work, SET, frame)
         count[WORK] += 1
         n = add_thread(pool, table, count, work, n, start, pushed)
     return n
@@ -529,8 +657,13 @@ def push_all(auto, pool, table, count, work, n, cls, exact):
                 stacks = int(work[work[W_SET] + k])
                 if auto[auto[EMPTY_GUARD] + e] >= 0:
                     guard = int(auto[auto[EMPTY_GUARD] + e])
-                    stacks = int(guarded(auto, pool, table, count, work, stacks, guard))
-                    if stacks < 0:
+                    stacks = int(guarded(auto, pool, table, count, work, stacks, guard, exact))
+                    if count[TOO_COMPLEX] == NOT_KNOWN:
+                        decided(auto, count, work, target, cls)
+                    elif stacks <= ASK:
+                        # what is asked here can only be told by the stacks
+                        count[TOO_COMPLEX] = 2
+                    if stacks < 0 or count[TOO_COMPLEX] != 0:
                         continue
                 n = add_thread(pool, table, count, work, n, target, stacks)
             n = push_calls(auto, pool, table, count, work, n, k, cls, exact)
@@ -597,7 +730,11 @@ def close(auto, pool, table, count, work, n, cls, exact):
             below = stacks
             if auto[auto[EMPTY_GUARD] + e] >= 0:
                 guard = int(auto[auto[EMPTY_GUARD] + e])
-                below = int(guarded(auto, pool, table, count, work, stacks, guard))
+                below = int(guarded(auto, pool, table, count, work, stacks, guard, exact))
+                if count[TOO_COMPLEX] == NOT_KNOWN:
+                    decided(auto, count, work, target, cls)
+                    if count[TOO_COMPLEX] == 0:
+                        continue
                 if below <= ASK:
                     ask = below
                     break
@@ -937,7 +1074,18 @@ def expand_all(auto, pool, table, count, trans, work, row):
 def expand(auto, pool, table, count, trans, work, row):
     """Fill in all transitions of a row at once; some stay UNKNOWN when there is too much to do at once."""
     count[LEFT_OPEN] = 0
+    symbols = int(auto[N_SYMBOLS])
+    open_at = int(work[W_OPEN])
+    if work[open_at + symbols] != 0:
+        fill(work, open_at, open_at + symbols + 1, 0)
     n = expand_all(auto, pool, table, count, trans, work, row)
+    if work[open_at + symbols] != 0:
+        here = row * int(auto[STRIDE]) + 1
+        for symbol in range(symbols + 1):
+            if work[open_at + symbol] != 0:
+                work[open_at + symbol] = 0
+                if symbol < symbols and trans[here + symbol] > ASK:
+                    trans[here + symbol] = UNKNOWN
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
         return
     if auto[HAS_WATCH] != 0:
@@ -1173,7 +1321,7 @@ def substitute(auto, pool, table, count, trans, work, row, hole, labels):
         value = int(pool[hole + 4])
         phase = IS_FRESH if pool[labels + 3] == 0 else IS_KNOWN
         value = int(
-            term5(
+            term6(
                 pool,
                 table,
                 count,
@@ -1184,6 +1332,7 @@ def substitute(auto, pool, table, count, trans, work, row, hole, labels):
                 0,
                 int(pool[value + 6]),
                 int(pool[value + 7]),
+                int(pool[value + 8]),
             )
         )
         frame = term3(
@@ -1258,24 +1407,6 @@ def row_accepts(auto, pool, table, count, trans, work, row):
 
 
 @jit
-def unpack_row(rows_at, rows, row, out):
-    """Write a stored mask to ``out``."""
-    start = rows_at[row]
-    n = rows_at[row + 1] - start
-    if n == out.size:
-        # a slice: indices that may be negative would keep the loop from vectorising
-        part = rows[start : start + n]
-        for i in range(out.size):
-            out[i] = part[i]
-        return
-    for i in range(out.size):
-        out[i] = 0
-    for i in range(start, start + n):
-        token = int(rows[i])
-        out[token >> 5] |= 1 << (token & 31)
-
-
-@jit
 def lookup(auto, pool, table, count, work, rows_at, rows, shape, bases, out):
     """Copy the stored mask of a sequence's situation to ``out``; MISS when there is none yet."""
     node = int(pool[shape + 2])
@@ -1319,34 +1450,56 @@ def store(pool, table, count, work, shape, bases, row):
     node = root_node(pool, table, count, work, shape)
     if count[OVERFLOW] != 0:
         return
-    if pool[node + 1] == BY_STACKS:
-        config = term2(pool, table, count, work, CONFIG, shape, bases)
-        node = term2(pool, table, count, work, NODE, config, BY_STACKS)
-        if count[OVERFLOW] == 0:
-            pool[node + 2] = row
-        return
     asked = work[W_ASKED]
-    for k in range(count[N_ASKED]):
+    for k in range(count[N_ASKED] + 1):
+        if pool[node + 1] == BY_STACKS:
+            config = term2(pool, table, count, work, CONFIG, shape, bases)
+            node = term2(pool, table, count, work, NODE, config, BY_STACKS)
+            break
+        if k == count[N_ASKED]:
+            break
         pool[node + 1] = work[asked + 2 * k]
         node = term2(pool, table, count, work, NODE, node, int(work[asked + 2 * k + 1]))
         if count[OVERFLOW] != 0:
             return
-    pool[node + 2] = row
+    if count[OVERFLOW] == 0:
+        pool[node + 2] = row
+
+
+@jit
+def tangled_node(auto, pool, table, count, work, shape):
+    """The node of a shape's mask tree from which on masks are to be stored by their stacks, made when missing.
+
+    It is the root, but behind the first answers where values gather: most of them are apart from others.
+    """
+    node = root_node(pool, table, count, work, shape)
+    asked = work[W_ASKED]
+    n = min(int(count[N_ASKED]), FEW_QUESTIONS) if auto[HAS_GATHER] != 0 else 0
+    for k in range(n):
+        if count[OVERFLOW] != 0 or pool[node + 1] == BY_STACKS:
+            break
+        pool[node + 1] = work[asked + 2 * k]
+        node = term2(pool, table, count, work, NODE, node, int(work[asked + 2 * k + 1]))
+    return node
 
 
 @jit
 def known_questions(auto, pool, table, count, work, shape, bases):
-    """Ask again what stored masks of the shape asked, so that the tree keeps one order of questions."""
+    """Ask again what stored masks of the shape asked, so that the tree keeps one order of questions.
+
+    Returns whether they are stored by their stacks after these answers.
+    """
     count[N_ASKED] = 0
     node = int(pool[shape + 2])
     while node >= 0:
         hole = int(pool[node + 1])
         if hole < 0:
-            return
+            return hole == BY_STACKS
         labels = answer(auto, pool, table, count, work, hole, bases)
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return
+            return False
         node = find2(pool, table, NODE, node, labels)
+    return False
 
 
 @jit
@@ -1402,9 +1555,8 @@ def begin_walk(auto, pool, table, count, trans, work, shape, bases):
 
     Returns ``2 * row + accepting``, FULL, COMPLEX or TANGLED.
     """
-    known_questions(auto, pool, table, count, work, shape, bases)
     row = 0
-    if pool[shape + 2] >= 0 and pool[pool[shape + 2] + 1] == BY_STACKS:
+    if known_questions(auto, pool, table, count, work, shape, bases):
         row = row_of(auto, pool, table, count, trans, work, shape, bases)
     else:
         row = plain_row(auto, pool, table, count, trans, work, shape)
@@ -2224,6 +2376,10 @@ def advance(auto, pool, table, count, trans, work, data, start, stop, shape, bas
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                 return failure(count), i
         following = next_row(auto, pool, table, count, trans, work, row, cls)
+        if count[OVERFLOW] == 0 and count[TOO_COMPLEX] >= 2:
+            # the row does not say enough; the stacks do
+            count[TOO_COMPLEX] = 0
+            following = ASK
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
             return failure(count), i
         if following == DEAD:
@@ -2280,183 +2436,6 @@ def both(pool, table, count, work, shape, bases, shape2, bases2):
 
 
 @jit
-def slice_trie(bytes_, depths, skips, tokens, loops, utf8, most, states, lengths, exits, odd):
-    """Part a trie for a slice: the tokens that stay inside its characters, and where others leave.
-
-    ``loops`` holds the single bytes as eight words; with ``utf8`` every character beyond ASCII belongs
-    too. ``states`` is scratch (3 * depths). ``lengths`` gets, per node that ends a token inside, the
-    number of characters begun (one cut off by the token's end counts), -1 for all other nodes. ``exits``
-    gets (node, characters before it, first byte) for each first node outside that follows a whole
-    character; ``odd`` gets (node, a token below it) for those within a character or after ``most``
-    characters. Nodes of depth 0 are no exits. Returns both numbers. States: 0 between characters, else
-    64 * (bytes missing after the next) + kind of the next byte.
-    """
-    n = bytes_.size
-    part = states.size // 3
-    states[0] = 0
-    states[part] = 0
-    n_exits = 0
-    n_odd = 0
-    i = 0
-    while i < n:
-        depth = int(depths[i])
-        byte = int(bytes_[i])
-        state = int(states[depth])
-        begun = int(states[part + depth])
-        if depth == 0:
-            states[2 * part] = byte
-        after = -1
-        if state == 0:
-            if (loops[byte >> 5] >> (byte & 31)) & 1:
-                after = 0
-            elif utf8 and 0xC2 <= byte <= 0xF4:
-                left = 0 if byte < 0xE0 else 1 if byte < 0xF0 else 2
-                kind = 1
-                if byte == 0xE0:
-                    kind = 2
-                elif byte == 0xED:
-                    kind = 3
-                elif byte == 0xF0:
-                    kind = 4
-                elif byte == 0xF4:
-                    kind = 5
-                after = 64 * left + kind
-            if after >= 0:
-                begun += 1
-        else:
-            kind = state & 63
-            low = 0xA0 if kind == 2 else 0x90 if kind == 4 else 0x80
-            high = 0x9F if kind == 3 else 0x8F if kind == 5 else 0xBF
-            if low <= byte <= high:
-                left = state >> 6
-                after = 0 if left == 0 else 64 * (left - 1) + 1
-        if after < 0 or begun > most:
-            if depth > 0:
-                if state == 0 and begun <= most:
-                    exits[3 * n_exits] = i
-                    exits[3 * n_exits + 1] = begun
-                    exits[3 * n_exits + 2] = states[2 * part]
-                    n_exits += 1
-                else:
-                    leaf = i
-                    while tokens[leaf] < 0:
-                        leaf += 1
-                    odd[2 * n_odd] = i
-                    odd[2 * n_odd + 1] = tokens[leaf]
-                    n_odd += 1
-            i = int(skips[i])
-            continue
-        states[depth + 1] = after
-        states[part + depth + 1] = begun
-        if tokens[i] >= 0:
-            lengths[i] = begun
-        i += 1
-    return n_exits, n_odd
-
-
-@jit
-def rows_by_length(tokens, lengths, words, width):
-    """Masks of the tokens inside a slice with at most 0, 1, 2, ... characters, ``width`` words each."""
-    for i in range(tokens.size):
-        if lengths[i] >= 0:
-            token = int(tokens[i])
-            words[int(lengths[i]) * width + (token >> 5)] |= 1 << (token & 31)
-    for i in range(width, words.size):
-        words[i] |= words[i - width]
-
-
-@jit
-def run_length(data, offsets, live):
-    """Most consecutive bytes out of a set (``live``, 256 flags) inside one token."""
-    best = 0
-    for token in range(offsets.size - 1):
-        run = 0
-        for i in range(offsets[token], offsets[token + 1]):
-            if live[data[i]] != 0:
-                run += 1
-                if run > best:
-                    best = run
-            else:
-                run = 0
-    return best
-
-
-@jit
-def hash_words(words):
-    """63-bit hash of a mask; sums that the compiler can run side by side."""
-    h = 0
-    g = 0
-    for i in range(words.size):
-        word = int(words[i]) & 0xFFFFFFFF
-        h += (word ^ (i * 0x9E3779B1)) * (word + 0x85EBCA77)
-        g += word * (2 * i + 0x2545F491)
-    h = h & 0x7FFFFFFFFFFFFFFF
-    h = h ^ (h >> 31)
-    return (h * 0x1F123BB5 + g) & 0x7FFFFFFFFFFFFFFF
-
-
-@jit
-def pack_row(words, rows, at, limit):
-    """Append a mask to the row store; returns its end or FULL.
-
-    It is stored as token ids when they are an eighth of the words or fewer: setting a bit costs several
-    times what copying a word does.
-    """
-    n = words.size
-    bits = 0
-    for i in range(n):
-        if words[i] != 0:
-            word = int(words[i])
-            while word:
-                word &= word - 1
-                bits += 1
-            if 8 * bits > n:
-                break
-    size = n if 8 * bits > n else bits
-    if at + size > limit:
-        return FULL
-    if 8 * bits > n:
-        part = rows[at : at + n]
-        for i in range(part.size):
-            part[i] = words[i]
-        return at + n
-    for i in range(n):
-        if words[i] != 0:
-            word = int(words[i])
-            for bit in range(32):
-                if (word >> bit) & 1:
-                    rows[at] = 32 * i + bit
-                    at += 1
-    return at
-
-
-@jit
-def is_row(rows_at, rows, row, words):
-    """Whether a stored mask has these words."""
-    start = rows_at[row]
-    n = rows_at[row + 1] - start
-    if n == words.size:
-        part = rows[start : start + n]
-        for i in range(words.size):
-            if part[i] != words[i]:
-                return False
-        return True
-    bits = 0
-    for i in range(words.size):
-        word = int(words[i]) & 0xFFFFFFFF
-        while word:
-            word &= word - 1
-            bits += 1
-        if bits > n:
-            return False
-    for i in range(start, start + n):
-        token = int(rows[i])
-        if (int(words[token >> 5]) >> (token & 31)) & 1 == 0:
-            return False
-    return bits == n
-
-
-@jit
 def keep(pool, table, count, work, rows_at, rows, row_hash, row_table, shape, bases, words):
     """Store a mask under its situation; equal masks are stored once.
 
@@ -2488,30 +2467,6 @@ def keep(pool, table, count, work, rows_at, rows, row_hash, row_table, shape, ba
 
 
 @jit
-def rehash_rows(row_hash, row_table, n):
-    """Fill an empty table with the hashes of the first ``n`` stored masks."""
-    mask = row_table.size - 1
-    for row in range(n):
-        content = row_hash[row]
-        slot = (content ^ (content >> 17)) & mask
-        while row_table[slot] >= 0:
-            slot = (slot + 1) & mask
-        row_table[slot] = row
-
-
-@jit
-def forget_rows(pool, count):
-    """Clear the mask rows of all mask trees."""
-    term = 3
-    used = int(count[USED])
-    while term < used:
-        head = int(pool[term])
-        if head & 31 == NODE:
-            pool[term + 2] = -1
-        term += (head >> 5) + 3
-
-
-@jit
 def refers(auto, pool, term, i):
     """Whether content ``i`` of a term that sequences are made of is itself a term."""
     kind = pool[term] & 31
@@ -2520,17 +2475,29 @@ def refers(auto, pool, term, i):
         if i == 2:
             return True
         target = int(pool[term + 3])
-        if i == 0 or target < SITE_BASE or value < 0:
+        if i == 0 or value < 0:
             return False
+        if target < SITE_BASE:
+            return value > 0
         return auto[auto[SITE_LOOP] + target - SITE_BASE] < 0
     if kind == SET or kind == BASES:
         return True
     if kind == WATCH:
-        return (i == 3 and value >= 0) or (i == 4 and value > 0)
+        return (i == 3 and value >= 0) or (i == 4 and value > 0) or (i == 5 and value >= 0)
     if kind == RECORD:
-        return i == 1 and value >= 0
+        return (
+            (i == 1 and value >= 0)
+            or (i == CONTENT - 3 and value > 0)
+            or (i == PENDING - 3 and value > NO_BYTES)
+        )
     if kind == SEEN:
-        return i > 3 and i % 2 == 0
+        return (i > 3 and i % 2 == 0) or (i == 0 and value > 1)
+    if kind == LIST:
+        return (i == 0 and value > 0) or i == 1
+    if kind == KNOWN:
+        return i == 0
+    if kind == VALUE:
+        return i == 1 and value > 0 and pool[term + 3] != CONSTANT_TAG
     return kind == TEXT and i == 0 and value > 0
 
 
@@ -2557,6 +2524,12 @@ def compact(auto, pool, count, new_pool, new_table, new_count, roots, moved):
             for i in range(int(pool[term]) >> 5):
                 if refers(auto, pool, term, i):
                     moved[pool[term + 3 + i]] = 0
+        term = int(moved[term + 1])
+    # what is known of values goes with them
+    term = ends
+    while term > 0:
+        if pool[term] & 31 == KNOWN and moved[pool[term + 3]] == 0:
+            moved[term] = 0
         term = int(moved[term + 1])
     term = 3
     while term < used:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 BOTTOM, FRAME, HOLE, SET, LABELS, REVEAL = 1, 2, 3, 4, 5, 6
 SHAPE, BASES, CONFIG, SUBST, NODE, WATCH, RECORD, SEEN, TEXT = 7, 8, 9, 10, 11, 12, 13, 14, 15
-WHOLE, MEMBER = 16, 17
+WHOLE, MEMBER, LIST, VALUE, KNOWN = 16, 17, 18, 19, 20
 
 DEAD, UNKNOWN, ASK = -1, -2, -16
 REFUSED, FULL, COMPLEX, MISS, TANGLED, ROOM = -1, -2, -3, -4, -5, -6
@@ -17,8 +17,11 @@ BY_STACKS = -3
 FAR_BELOW, FAR_INSIDE = -2, -1
 #: in place of a SEEN: off the tree, or (in a record) no longer known; of a WATCH: all texts came
 OFF, LOST, GONE = -1, -3, -4
-#: in place of a SEEN in a label: not said. In rows ASK - hole stands for the texts of the frame above a hole
+#: in place of a SEEN in a label: not said. In rows ASK - hole stands for the texts of the frame above a hole.
+#: In place of what a value is made of so far: not known
 UNSAID = -5
+#: in place of a VALUE: not known, but that it differs from all of its place in the values that came
+STRANGE = -2
 #: phases of a watched text of which it was asked whether it came: it did not, it did
 IS_FRESH, IS_KNOWN = 12, 13
 #: so many texts are as good as endlessly many
@@ -28,6 +31,20 @@ UNKEPT = -1
 #: what guards ask and do: let the record be seen; may one of some members come; one comes; one without a
 #: number comes; may the scope end; the empty text comes
 LOOK, MAY, TAKE, OTHER, END, EMPTY_TEXT = 0, 1, 2, 3, 4, 5
+#: let the scope above be seen; a constant comes; a member's name has come; may a text come that is watched
+PEEK, CONSTANT, NAMED, ROOM_FOR = 6, 7, 8, 9
+#: what scopes gather: members of an object, items of an array; and how
+OBJECT_OF, ARRAY_OF = 1, 2
+ORDERED, AMPLE, DISTINCT, OUTERMOST = 1, 2, 4, 8
+#: tags of VALUEs: what their content is
+STRING_TAG, NUMBER_TAG, CONSTANT_TAG, OBJECT_TAG, ARRAY_TAG = 1, 2, 3, 4, 5
+#: what watched texts are beside what they are watched for: a member's name; a string or a number that is a value
+NAME_ROLE, STRING_ROLE, NUMBER_ROLE = 3, 1, 2
+#: in place of a pending name: none; an item of an array; the name without bytes
+NOTHING, ITEM, NO_BYTES = 0, 1, 2
+#: where a record has: what the value is made of so far, what comes next in it, whether it is known to
+#: differ from all that came; the bits of its members
+CONTENT, PENDING, IS_APART, BITS = 5, 6, 7, 8
 #: bits in a word of a set
 WORD = 31
 
@@ -40,6 +57,8 @@ N_MASKS, NEED, EXPANDED = 15, 16, 17
 KEEP = 18
 #: set when a text was left open that only a quotation mark ends
 LEFT_OPEN = 19
+#: in TOO_COMPLEX: what is known of the values around does not say whether the thread at hand may go on
+NOT_KNOWN = 3
 COUNT_SLOTS = 24
 
 # header slots of ``auto`` (int32): sizes, then offsets of arrays. Symbols are the bytes, then what stands
@@ -75,7 +94,9 @@ SCOPE_NAMES = 50
 #: whether texts that a watch reads can be left open in a walk, as there are always more than came: 1, if
 #: another ends before in the same token; 2, in any case
 WATCH_LOOSE = 51
-AUTO_SLOTS = 56
+#: of a scope what it gathers, how, how many values its members or items have, where their names are
+SCOPE_GATHER, SCOPE_FLAGS, SCOPE_COUNTS, SCOPE_KEYS, WATCH_ROLE, HAS_GATHER = 52, 53, 54, 55, 56, 57
+AUTO_SLOTS = 64
 #: a frame's return from here on is the number of a call site with a value: SITE_LOOP has its loop, or
 #: -1 - its watch, or SCOPE_SITE - its scope
 SITE_BASE = 1 << 28
@@ -94,7 +115,19 @@ W_CUT, W_HEAD, W_BEGIN, W_LINK, W_LINKS = 17, 18, 19, 20, 21
 W_OTHER = 22
 #: bytes of a text, the nodes of a tree on its way, and how many fit
 W_TEXT, W_WAY, W_TEXT_SIZE, W_LEFT = 23, 24, 25, 26
+#: the records around a value, innermost first, and their scopes
+W_LEVELS, W_SCOPES = 27, 28
+#: bytes on which a row is not known
+W_OPEN = 29
 WORK_SLOTS = 32
+#: most values around a value whose items must differ
+MOST_LEVELS = 4096
+#: ways through the stacks around a value that are looked at
+MOST_WAYS = 64
+#: states that are looked at for what may come next
+MOST_STEPS = 200
+#: questions after which masks are stored by their stacks, at most, where values must differ
+FEW_QUESTIONS = 6
 MAX_ASKED = 512
 #: a walk that asks more is done on the stacks themselves
 MOST_QUESTIONS = 48

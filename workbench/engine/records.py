@@ -1,35 +1,50 @@
-"""What frames hold beside a return: counts, the texts and members that came, a text that is being read.
+"""What frames hold beside a return: counts, the texts, members and values that came.
 
-Next file to read: ``kernels.py``.
+Next file to read: ``rows.py``.
 """
 
 from __future__ import annotations
 
 from workbench.engine.jit import jit
 from workbench.engine.layout import (
+    ARRAY_OF,
     ASK,
+    BITS,
+    CONSTANT,
+    CONTENT,
+    DISTINCT,
     EMPTY_TEXT,
     END,
     FAR_BELOW,
     FAR_INSIDE,
     FRAME,
-    GONE,
     GUARD_ITEM,
     GUARD_OP,
     GUARD_SET,
     HOLE,
-    IS_FRESH,
-    IS_KNOWN,
+    IS_APART,
+    ITEM,
     KEEP,
+    KNOWN,
     LOOK,
     LOOP_MAX,
     LOOP_MIN,
     LOOP_ZONE,
     LOST,
     MAY,
+    NAME_ROLE,
+    NAMED,
+    NO_BYTES,
+    OBJECT_OF,
     OFF,
     OTHER,
+    OUTERMOST,
+    OVERFLOW,
+    PEEK,
     RECORD,
+    ROOM_FOR,
+    SCOPE_COUNTS,
+    SCOPE_GATHER,
     SCOPE_LEAST,
     SCOPE_MOST,
     SCOPE_REACH,
@@ -41,33 +56,51 @@ from workbench.engine.layout import (
     SETS,
     SITE_BASE,
     SITE_LOOP,
-    TEXT,
+    STRANGE,
+    TAKE,
     TOO_COMPLEX,
-    TREE_BYTE,
-    TREE_END,
-    TREE_NODE,
-    TREE_START,
     UNKEPT,
+    VALUE,
     W_BUFFER,
-    W_CUT,
     WATCH,
     WATCH_CELL,
     WATCH_LOOSE,
+    WATCH_ROLE,
     WATCH_ROOT,
     WORD,
+)
+from workbench.engine.places import (
+    begins_apart,
+    beside,
+    choices,
+    in_turn,
+    may_differ,
+    told,
 )
 from workbench.engine.seen import (
     planted,
     seen_child,
-    utf8_byte,
 )
 from workbench.engine.terms import (
     intern,
     term1,
     term2,
-    term3,
-    term5,
+    term6,
     union,
+)
+from workbench.engine.texts import (
+    with_frame,
+)
+from workbench.engine.values import (
+    constant,
+    filled,
+    flags_of,
+    fresh_content,
+    gathers,
+    hidden,
+    joined,
+    name_at,
+    scope_of,
 )
 
 
@@ -97,7 +130,7 @@ def members_missing(auto, pool, record, scope):
     required = int(auto[SETS]) + int(auto[auto[SCOPE_REQUIRED] + scope])
     missing = 0
     for w in range(auto[auto[SCOPE_WORDS] + scope]):
-        bits = int(auto[required + w]) & ~int(pool[record + 5 + w])
+        bits = int(auto[required + w]) & ~int(pool[record + BITS + w])
         while bits:
             bits &= bits - 1
             missing += 1
@@ -132,229 +165,8 @@ def changed(pool, table, count, work, record, value, seen, item):
     for i in range(2, n):
         work[buffer + i] = pool[record + 3 + i]
     if item >= 0:
-        work[buffer + 2 + item // WORD] |= 1 << (item % WORD)
+        work[buffer + BITS - 3 + item // WORD] |= 1 << (item % WORD)
     return intern(pool, table, count, RECORD, work, buffer, n)
-
-
-@jit
-def excluded(auto, pool, value):
-    """Whether a watched text, ended here, would be one that may not come."""
-    if value < 0 or pool[value + 4] == IS_KNOWN:
-        return value >= 0
-    if pool[value + 4] != 0 and pool[value + 4] != IS_FRESH:
-        return False
-    if pool[value + 3] >= 0 and auto[auto[TREE_END] + pool[value + 3]] != 0:
-        return True
-    return pool[value + 6] >= 0 and pool[pool[value + 6] + 3] != 0
-
-
-@jit
-def tree_child(auto, node, byte):
-    """Child of a node of a tree of texts, or -1."""
-    for i in range(auto[auto[TREE_START] + node], auto[auto[TREE_START] + node + 1]):
-        if auto[auto[TREE_BYTE] + i] == byte:
-            return int(auto[auto[TREE_NODE] + i])
-    return -1
-
-
-@jit
-def may_spell(auto, node, number, missing):
-    """Whether a child of a node may be what hexadecimal digits spell, ``missing`` bits before their end."""
-    for i in range(auto[auto[TREE_START] + node], auto[auto[TREE_START] + node + 1]):
-        byte = int(auto[auto[TREE_BYTE] + i])
-        if byte >= 0x80 or byte >> missing == number:
-            return True
-    return False
-
-
-@jit
-def watch_byte(auto, pool, table, count, work, node, seen, text, byte):
-    """Where a watched text stands after one more byte of it: node, SEEN (or GONE), TEXT."""
-    if node >= 0:
-        node = int(tree_child(auto, node, byte))
-    if seen >= 0:
-        seen = int(seen_child(pool, seen, byte))
-        if seen >= 0 and pool[seen + 5] != 0:
-            seen = GONE
-    if text >= 0:
-        text = int(term2(pool, table, count, work, TEXT, text, byte))
-    return node, seen, text
-
-
-@jit
-def watch(auto, pool, table, count, work, value, byte, exact):
-    """Where a watched text stands after one more byte of its JSON spelling.
-
-    FAR_INSIDE: off the trees; GONE: all texts that begin so have come.
-
-    Phases: 0 between characters (or within one, in UTF-8), 1 after a backslash, 2 to 5 before the digits
-    of ``\\u``, 6 after a high surrogate, 7 after its backslash, 8 to 11 before the digits of the low one.
-    The automaton sees to it that the spelling is well-formed.
-    """
-    node = int(pool[value + 3])
-    phase = int(pool[value + 4])
-    number = int(pool[value + 5])
-    seen = int(pool[value + 6])
-    text = int(pool[value + 7])
-    if text >= 0 and seen > ASK and not exact and count[KEEP] == 0:
-        # in a walk, what comes after the text seldom depends on it
-        text = UNKEPT
-    after = 0
-    code = -1
-    if phase >= IS_FRESH:
-        phase = 0
-    if phase == 0:
-        if byte == 0x5C:
-            after = 1
-        else:
-            node, seen, text = watch_byte(auto, pool, table, count, work, node, seen, text, byte)
-    elif phase == 1:
-        code = byte
-        if byte == 0x75:
-            code = -1
-            after = 2
-        elif byte == 0x62:
-            code = 8
-        elif byte == 0x66:
-            code = 12
-        elif byte == 0x6E:
-            code = 10
-        elif byte == 0x72:
-            code = 13
-        elif byte == 0x74:
-            code = 9
-    elif phase == 6:
-        after = 7
-    elif phase == 7:
-        after = 8
-        number = number << 16
-    else:
-        digit = byte - 0x30 if byte < 0x40 else (byte & 31) + 9
-        if phase < 8:
-            number = number * 16 + digit
-        else:
-            number = (number >> 16 << 16) | (((number & 0xFFFF) * 16 + digit) & 0xFFFF)
-        if node >= 0 and phase < 5 and not may_spell(auto, node, number, 4 * (5 - phase)):
-            node = -1
-        after = phase + 1
-        if phase == 11:
-            code = 0x10000 + (number >> 16 << 10) + ((number & 0xFFFF) - 0xDC00)
-        elif phase == 5 and 0xD800 <= number < 0xDC00:
-            number -= 0xD800
-        elif phase == 5:
-            code = number
-    if code >= 0:
-        after = 0
-        i = 0
-        part = int(utf8_byte(code, 0))
-        while part >= 0:
-            node, seen, text = watch_byte(auto, pool, table, count, work, node, seen, text, part)
-            if seen == GONE:
-                break
-            i += 1
-            part = int(utf8_byte(code, i))
-    if seen == GONE:
-        return GONE
-    if after == 0 or after == 1 or after == 2:
-        number = 0
-    if node < 0 and seen < 0 and text < 0 and seen != LOST:
-        return FAR_INSIDE
-    return int(term5(pool, table, count, work, WATCH, node, after, number, seen, text))
-
-
-@jit
-def with_frame(pool, table, count, work, frames, target, value, parents):
-    """A SET (-1: none yet) with one more frame."""
-    frame = int(term3(pool, table, count, work, FRAME, target, value, parents))
-    one = int(term1(pool, table, count, work, SET, frame))
-    return one if frames < 0 else int(union(pool, table, count, work, frames, one))
-
-
-@jit
-def watched(auto, pool, table, count, work, stacks, byte, exact):
-    """A SET of watching frames after one more byte; -1 when none of them may go on."""
-    n = int(pool[stacks]) >> 5
-    moves = False
-    for i in range(n):
-        if pool[pool[stacks + 3 + i] + 4] >= 0:
-            moves = True
-    if not moves:
-        return stacks
-    result = -1
-    for i in range(n):
-        frame = int(pool[stacks + 3 + i])
-        value = int(pool[frame + 4])
-        if value >= 0:
-            value = int(watch(auto, pool, table, count, work, value, byte, exact))
-        if value == GONE:
-            continue
-        target, parents = int(pool[frame + 3]), int(pool[frame + 5])
-        result = int(with_frame(pool, table, count, work, result, target, value, parents))
-    return result
-
-
-@jit
-def cut_watched(auto, pool, work, stacks):
-    """Mark the symbols that a watched SET tells apart from their neighbours (W_CUT)."""
-    cut = int(work[W_CUT])
-    for i in range(int(pool[stacks]) >> 5):
-        value = int(pool[pool[stacks + 3 + i] + 4])
-        if value < 0:
-            continue
-        phase = int(pool[value + 4])
-        if phase == 1:
-            for byte in (0x22, 0x2F, 0x5C, 0x62, 0x66, 0x6E, 0x72, 0x74, 0x75):
-                work[cut + byte] = 1
-                work[cut + byte + 1] = 1
-        elif phase != 0 and phase != 6 and phase != 7:
-            for digit in range(11):
-                work[cut + 0x30 + digit] = 1
-            for digit in range(7):
-                work[cut + 0x41 + digit] = 1
-                work[cut + 0x61 + digit] = 1
-        if phase != 0:
-            continue
-        work[cut + 0x5C] = 1
-        work[cut + 0x5D] = 1
-        node = int(pool[value + 3])
-        if node >= 0:
-            for c in range(auto[auto[TREE_START] + node], auto[auto[TREE_START] + node + 1]):
-                byte = int(auto[auto[TREE_BYTE] + c])
-                work[cut + byte] = 1
-                work[cut + byte + 1] = 1
-        seen = int(pool[value + 6])
-        if seen >= 0:
-            for c in range(seen + 6, seen + 3 + (int(pool[seen]) >> 5), 2):
-                work[cut + pool[c]] = 1
-                work[cut + pool[c] + 1] = 1
-
-
-@jit
-def undecided(auto, pool, stacks):
-    """Whether a frame in a SET watches a text of which each byte matters, and what came is not known."""
-    for i in range(int(pool[stacks]) >> 5):
-        frame = int(pool[stacks + 3 + i])
-        if pool[frame] & 31 != FRAME or pool[frame + 3] < SITE_BASE or pool[frame + 4] < 0:
-            continue
-        loop = int(auto[auto[SITE_LOOP] + pool[frame + 3] - SITE_BASE])
-        if loop >= 0 or loop <= SCOPE_SITE or pool[pool[frame + 4] + 6] != LOST:
-            continue
-        if auto[auto[WATCH_LOOSE] - 1 - loop] == 0:
-            return True
-    return False
-
-
-@jit
-def keeps_text(pool, count, stacks):
-    """Whether a watching frame in a SET keeps the text that is read: then all bytes differ."""
-    for i in range(int(pool[stacks]) >> 5):
-        frame = int(pool[stacks + 3 + i])
-        if pool[frame] & 31 != FRAME or pool[frame + 4] < 0:
-            continue
-        value = int(pool[frame + 4])
-        if pool[value + 7] >= 0 and (count[KEEP] != 0 or pool[value + 6] <= ASK):
-            return True
-    return False
 
 
 @jit
@@ -385,7 +197,8 @@ def passed(auto, pool, table, count, work, scope, record, guard):
         below = int(seen_child(pool, seen, int(auto[auto[WATCH_CELL] + item])))
         if below >= 0 and pool[below + 3] != 0:
             return -1
-        seen = int(planted(auto, pool, table, count, work, seen, 0, item))
+        cell = int(auto[auto[WATCH_CELL] + item])
+        seen = int(planted(auto, pool, table, count, work, seen, 0, item, cell))
         return int(changed(pool, table, count, work, record, value, seen, -1))
     least = int(auto[auto[SCOPE_LEAST] + scope])
     most = int(auto[auto[SCOPE_MOST] + scope])
@@ -401,7 +214,7 @@ def passed(auto, pool, table, count, work, scope, record, guard):
             return record
         some = int(auto[SETS]) + int(auto[auto[GUARD_SET] + guard])
         for w in range(words):
-            left = int(auto[some + w]) & ~int(pool[record + 5 + w])
+            left = int(auto[some + w]) & ~int(pool[record + BITS + w])
             if left & int(auto[required + w]) or (free and left):
                 return record
         return -1
@@ -413,7 +226,7 @@ def passed(auto, pool, table, count, work, scope, record, guard):
         item = -1
     else:
         bit = 1 << (item % WORD)
-        if int(pool[record + 5 + item // WORD]) & bit:
+        if int(pool[record + BITS + item // WORD]) & bit:
             return -1
         if not free and int(auto[required + item // WORD]) & bit == 0:
             return -1
@@ -421,11 +234,220 @@ def passed(auto, pool, table, count, work, scope, record, guard):
 
 
 @jit
-def guarded(auto, pool, table, count, work, stacks, guard):
+def comes(auto, pool, table, count, work, frame, record, guard):
+    """:func:`passed` for a scope that gathers: ``record`` is what it left; -1 where all values have come then."""
+    scope = int(scope_of(auto, pool, frame))
+    if flags_of(auto, pool, frame) & OUTERMOST:
+        return record
+    op = int(auto[auto[GUARD_OP] + guard])
+    item = int(auto[auto[GUARD_ITEM] + guard])
+    content = int(pool[record + CONTENT])
+    apart = int(pool[record + IS_APART])
+    array = gathers(auto, pool, frame) == ARRAY_OF
+    if op == END:
+        passes = may_differ(auto, pool, table, count, work, frame, record, 1, True)
+        return record if passes else -1
+    if array:
+        after = int(filled(pool, table, count, work, record, content, ITEM, apart))
+        if op != TAKE:
+            had = int(pool[record + 3])
+            if op == MAY and had >= 0:
+                after = int(
+                    changed(pool, table, count, work, after, had + 1, int(pool[record + 4]), -1)
+                )
+            elif had > 0:
+                had -= 1
+            some = int(choices(auto, scope, had))
+            if not may_differ(auto, pool, table, count, work, frame, after, some, False):
+                return -1
+        if op == MAY:
+            return record
+        return int(filled(pool, table, count, work, record, content, ITEM, apart))
+    counts = int(auto[SETS]) + int(auto[auto[SCOPE_COUNTS] + scope]) + 1
+    if op == MAY:
+        if item != 0:
+            return record
+        some = int(auto[SETS]) + int(auto[auto[GUARD_SET] + guard])
+        for member in range(int(auto[counts - 1])):
+            if (int(auto[some + member // WORD]) >> (member % WORD)) & 1 == 0:
+                continue
+            if (int(pool[record + BITS + member // WORD]) >> (member % WORD)) & 1:
+                continue
+            if not in_turn(auto, pool, record, scope, member):
+                continue
+            name = int(name_at(auto, pool, table, count, work, scope, member))
+            after = int(filled(pool, table, count, work, record, content, name, apart))
+            after = int(
+                changed(
+                    pool,
+                    table,
+                    count,
+                    work,
+                    after,
+                    int(pool[record + 3]),
+                    int(pool[record + 4]),
+                    member,
+                )
+            )
+            if may_differ(
+                auto, pool, table, count, work, frame, after, int(auto[counts + member]), False
+            ):
+                return record
+        return -1
+    if op == OTHER:
+        return record
+    name = int(name_at(auto, pool, table, count, work, scope, item))
+    after = int(filled(pool, table, count, work, record, content, name, apart))
+    if op == TAKE:
+        if not in_turn(auto, pool, record, scope, item):
+            return -1
+        if not may_differ(
+            auto, pool, table, count, work, frame, after, int(auto[counts + item]), False
+        ):
+            return -1
+    return after
+
+
+@jit
+def delivered(auto, pool, table, count, work, stacks, value, exact):
+    """The frames of a SET after a VALUE (STRANGE, LOST) has come above them; ASK - hole when they are not known.
+
+    Frames of plain calls hold it until they are left. -1 when the value has come before in all of them.
+    """
+    result = -1
+    for i in range(int(pool[stacks]) >> 5):
+        frame = int(pool[stacks + 3 + i])
+        if pool[frame] & 31 == HOLE:
+            return ASK - frame
+        target, holds, parents = int(pool[frame + 3]), 0, 0
+        if pool[frame] & 31 == FRAME:
+            holds, parents = int(pool[frame + 4]), int(pool[frame + 5])
+        if pool[frame] & 31 == FRAME and target < SITE_BASE:
+            holds = value
+        elif gathers(auto, pool, frame) != 0:
+            if flags_of(auto, pool, frame) & DISTINCT and value > 0:
+                before = int(pool[holds + CONTENT])
+                while before > 0 and pool[before + 4] != value:
+                    before = int(pool[before + 3])
+                if before > 0:
+                    continue
+            holds = int(joined(auto, pool, table, count, work, frame, holds, value))
+            holds = int(told(auto, pool, table, count, work, frame, holds, exact))
+        else:
+            one = int(term1(pool, table, count, work, SET, frame))
+            result = one if result < 0 else int(union(pool, table, count, work, result, one))
+            continue
+        result = int(with_frame(pool, table, count, work, result, target, holds, parents))
+    return result
+
+
+@jit
+def came_constant(auto, pool, table, count, work, stacks, guard, exact):
+    """A SET after a constant has come, where it or what follows can differ; -1, or ASK - hole."""
+    value = int(constant(pool, table, count, work, int(auto[auto[GUARD_ITEM] + guard])))
+    result = -1
+    for i in range(int(pool[stacks]) >> 5):
+        frame = int(pool[stacks + 3 + i])
+        if pool[frame] & 31 == HOLE:
+            return ASK - frame
+        if gathers(auto, pool, frame) != 0:
+            record = int(pool[frame + 4])
+            after = int(joined(auto, pool, table, count, work, frame, record, value))
+            if not may_differ(auto, pool, table, count, work, frame, after, 1, False):
+                continue
+        one = int(term1(pool, table, count, work, SET, frame))
+        one = int(delivered(auto, pool, table, count, work, one, value, exact))
+        if one >= 0:
+            result = one if result < 0 else int(union(pool, table, count, work, result, one))
+    return result
+
+
+@jit
+def speaking(auto, pool, table, count, work, back, number, stacks, exact):
+    """:func:`watching` for a text that may come more than once and is a value of what a scope gathers."""
+    buffer = int(work[W_BUFFER])
+    for i in range(3):
+        work[buffer + i] = 0
+    none = int(intern(pool, table, count, SEEN, work, buffer, 3))
+    role = int(auto[auto[WATCH_ROLE] + number])
+    root = int(auto[auto[WATCH_ROOT] + number])
+    result = -1
+    for i in range(int(pool[stacks]) >> 5):
+        frame = int(pool[stacks + 3 + i])
+        if gathers(auto, pool, frame) == 0:
+            continue
+        along, seen = beside(auto, pool, table, count, work, frame, number, role, none, 0)
+        if count[TOO_COMPLEX] != 0 or count[OVERFLOW] != 0:
+            return stacks
+        seen = OFF if seen == none else int(seen_child(pool, seen, 0))
+        if seen >= 0 and pool[seen + 5] != 0:
+            continue
+        text = 0 if exact or count[KEEP] != 0 or along >= 0 else UNKEPT
+        value = int(term6(pool, table, count, work, WATCH, root, 0, 0, seen, text, along))
+        below = int(term1(pool, table, count, work, SET, frame))
+        result = int(with_frame(pool, table, count, work, result, back, value, below))
+    return result
+
+
+@jit
+def watching(auto, pool, table, count, work, back, number, stacks, exact):
+    """The frames of a watched text that begins, on the scopes of a SET; -1 when none may begin."""
+    root = int(auto[auto[WATCH_ROOT] + number])
+    cell = int(auto[auto[WATCH_CELL] + number])
+    role = int(auto[auto[WATCH_ROLE] + number])
+    if cell < 0 and role == 0:
+        value = int(term6(pool, table, count, work, WATCH, root, 0, 0, OFF, UNKEPT, OFF))
+        return int(with_frame(pool, table, count, work, -1, back, value, stacks))
+    if cell < 0:
+        return speaking(auto, pool, table, count, work, back, number, stacks, exact)
+    result = -1
+    for i in range(int(pool[stacks]) >> 5):
+        frame = int(pool[stacks + 3 + i])
+        if not scopes(auto, pool, frame):
+            continue
+        seen = int(pool[pool[frame + 4] + 4])
+        text = UNKEPT
+        along = OFF
+        if role != 0:
+            along, seen = beside(auto, pool, table, count, work, frame, number, role, seen, cell)
+            if count[TOO_COMPLEX] != 0:
+                return stacks
+        if seen >= 0:
+            seen = int(seen_child(pool, seen, cell))
+            if seen >= 0 and pool[seen + 5] != 0:
+                continue
+            if exact or count[KEEP] != 0 or along >= 0:
+                text = 0
+        elif seen <= ASK and auto[auto[WATCH_LOOSE] + number] == 2:
+            # the text is kept; whether it came is asked when it ends
+            text = 0
+        elif seen != LOST:
+            # each of its bytes matters: on the stacks themselves all is known
+            count[TOO_COMPLEX] = 2
+            return stacks
+        # what is LOST matters only if this text, too, ends within the walk
+        value = int(term6(pool, table, count, work, WATCH, root, 0, 0, seen, text, along))
+        below = int(term1(pool, table, count, work, SET, frame))
+        result = int(with_frame(pool, table, count, work, result, back, value, below))
+    return result
+
+
+@jit
+def guarded(auto, pool, table, count, work, stacks, guard, exact):
     """The frames of a SET that a guard lets pass, their records as they are behind it.
 
     -1 when there are none, ASK - hole when they are not known.
     """
+    op = int(auto[auto[GUARD_OP] + guard])
+    if op == PEEK or op == ROOM_FOR:
+        below = int(hidden(auto, pool, stacks))
+        if below <= ASK or op == PEEK:
+            return below if below <= ASK else stacks
+        number = int(auto[auto[GUARD_ITEM] + guard])
+        room = int(watching(auto, pool, table, count, work, 0, number, stacks, exact))
+        return stacks if room >= 0 else -1
+    if op == CONSTANT:
+        return came_constant(auto, pool, table, count, work, stacks, guard, exact)
     result = -1
     for i in range(int(pool[stacks]) >> 5):
         frame = int(pool[stacks + 3 + i])
@@ -436,11 +458,58 @@ def guarded(auto, pool, table, count, work, stacks, guard):
         target = int(pool[frame + 3])
         record = int(pool[frame + 4])
         scope = SCOPE_SITE - int(auto[auto[SITE_LOOP] + target - SITE_BASE])
-        after = int(passed(auto, pool, table, count, work, scope, record, guard))
-        if after < 0:
-            continue
+        after = record
+        if op != NAMED:
+            after = int(passed(auto, pool, table, count, work, scope, record, guard))
+            if after < 0:
+                continue
+        if auto[auto[SCOPE_GATHER] + scope] != 0 and op != LOOK:
+            after = int(comes(auto, pool, table, count, work, frame, after, guard))
+            if after < 0:
+                continue
+            if op != END and op != MAY:
+                after = int(told(auto, pool, table, count, work, frame, after, exact))
         parents = int(pool[frame + 5])
         result = int(with_frame(pool, table, count, work, result, target, after, parents))
+    return result
+
+
+@jit
+def spoken(auto, pool, table, count, work, stacks, value, number, exact):
+    """The frames of a SET after a watched text that is a name or a value of what they gather.
+
+    ASK - hole when they are not known.
+    """
+    role = int(auto[auto[WATCH_ROLE] + number])
+    text, along = UNKEPT, OFF
+    if value >= 0:
+        text, along = int(pool[value + 7]), int(pool[value + 8])
+    apart = along == OFF or (along >= 0 and pool[along + 3] == 0)
+    drops = apart and not exact and count[KEEP] == 0
+    if role != NAME_ROLE:
+        one = STRANGE if apart else LOST
+        if text >= 0 and not drops:
+            one = int(term2(pool, table, count, work, VALUE, role, text))
+            term2(pool, table, count, work, KNOWN, one, -1 - number)
+        return delivered(auto, pool, table, count, work, stacks, one, exact)
+    name = NO_BYTES if text == 0 else text
+    if text < 0 or drops:
+        name = LOST
+    result = -1
+    for i in range(int(pool[stacks]) >> 5):
+        frame = int(pool[stacks + 3 + i])
+        if pool[frame] & 31 == HOLE:
+            return ASK - frame
+        if gathers(auto, pool, frame) != OBJECT_OF:
+            continue
+        record = int(pool[frame + 4])
+        far = 1 if apart or pool[record + IS_APART] != 0 else 0
+        record = int(
+            filled(pool, table, count, work, record, int(pool[record + CONTENT]), name, far)
+        )
+        record = int(told(auto, pool, table, count, work, frame, record, exact))
+        target, parents = int(pool[frame + 3]), int(pool[frame + 5])
+        result = int(with_frame(pool, table, count, work, result, target, record, parents))
     return result
 
 
@@ -468,6 +537,7 @@ def recorded(auto, pool, table, count, work, stacks, value, number):
                     int(pool[record + 4]),
                     int(pool[value + 7]),
                     number,
+                    int(auto[auto[WATCH_CELL] + number]),
                 )
             )
         record = int(changed(pool, table, count, work, record, int(pool[record + 3]), seen, -1))
@@ -477,49 +547,30 @@ def recorded(auto, pool, table, count, work, stacks, value, number):
 
 
 @jit
-def new_record(auto, pool, table, count, work, scope):
-    """The record of a scope in which nothing has come yet."""
+def new_record(auto, pool, table, count, work, scope, stacks):
+    """The record of a scope in which nothing has come yet, on the frames of a SET."""
     buffer = work[W_BUFFER]
     for i in range(3):
         work[buffer + i] = 0
     seen = int(intern(pool, table, count, SEEN, work, buffer, 3))
+    content = int(fresh_content(auto, pool, table, count, work, scope))
     words = int(auto[auto[SCOPE_WORDS] + scope])
+    for i in range(words + BITS - 3):
+        work[buffer + i] = 0
     work[buffer + 1] = seen
-    for w in range(words):
-        work[buffer + 2 + w] = 0
-    return intern(pool, table, count, RECORD, work, buffer, words + 2)
+    work[buffer + CONTENT - 3] = content
+    if auto[auto[SCOPE_GATHER] + scope] != 0:
+        work[buffer + IS_APART - 3] = begins_apart(auto, pool, stacks)
+    return intern(pool, table, count, RECORD, work, buffer, words + BITS - 3)
 
 
 @jit
-def watching(auto, pool, table, count, work, back, number, stacks, exact):
-    """The frames of a watched text that begins, on the scopes of a SET; -1 when none may begin."""
-    root = int(auto[auto[WATCH_ROOT] + number])
-    cell = int(auto[auto[WATCH_CELL] + number])
-    if cell < 0:
-        value = int(term5(pool, table, count, work, WATCH, root, 0, 0, OFF, UNKEPT))
-        return int(with_frame(pool, table, count, work, -1, back, value, stacks))
-    result = -1
-    for i in range(int(pool[stacks]) >> 5):
-        frame = int(pool[stacks + 3 + i])
-        if not scopes(auto, pool, frame):
-            continue
-        seen = int(pool[pool[frame + 4] + 4])
-        text = UNKEPT
-        if seen >= 0:
-            seen = int(seen_child(pool, seen, cell))
-            if seen >= 0 and pool[seen + 5] != 0:
-                continue
-            if exact or count[KEEP] != 0:
-                text = 0
-        elif seen <= ASK and auto[auto[WATCH_LOOSE] + number] == 2:
-            # the text is kept; whether it came is asked when it ends
-            text = 0
-        elif seen != LOST:
-            # each of its bytes matters: on the stacks themselves all is known
-            count[TOO_COMPLEX] = 2
-            return stacks
-        # what is LOST matters only if this text, too, ends within the walk
-        value = int(term5(pool, table, count, work, WATCH, root, 0, 0, seen, text))
-        below = int(term1(pool, table, count, work, SET, frame))
-        result = int(with_frame(pool, table, count, work, result, back, value, below))
-    return result
+def entering(auto, pool, table, count, work, back, scope, stacks):
+    """The frame of a scope that begins on a SET, as a SET; -1 where all its values have come there."""
+    record = int(new_record(auto, pool, table, count, work, scope, stacks))
+    pushed = int(with_frame(pool, table, count, work, -1, back, record, stacks))
+    if auto[auto[SCOPE_GATHER] + scope] != 0 and count[OVERFLOW] == 0:
+        frame = int(pool[pushed + 3])
+        if not may_differ(auto, pool, table, count, work, frame, record, 1, False):
+            return -1
+    return pushed

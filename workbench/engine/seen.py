@@ -1,6 +1,6 @@
 """Trees of the texts that came in a scope, and how many more texts of a language there are.
 
-Next file to read: ``records.py``.
+Next file to read: ``values.py``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from workbench.engine.layout import (
     W_TEXT,
     W_TEXT_SIZE,
     W_WAY,
-    WATCH_CELL,
     WATCH_LANGUAGE,
 )
 from workbench.engine.terms import (
@@ -143,7 +142,7 @@ def grown(pool, table, count, work, node, byte, below, ends, limit):
         work[buffer + k + 1] = below
         came += pool[below + 4]
         k += 2
-    came += ends
+    came += 1 if ends != 0 else 0
     work[buffer] = ends
     work[buffer + 1] = came
     work[buffer + 2] = 1 if came >= limit else 0
@@ -151,8 +150,8 @@ def grown(pool, table, count, work, node, byte, below, ends, limit):
 
 
 @jit
-def planted(auto, pool, table, count, work, root, text, number):
-    """A tree of texts with one more, given as a TEXT that was watched as ``number`` says."""
+def planted(auto, pool, table, count, work, root, text, number, cell):
+    """A tree of texts with one more in a cell, given as a TEXT that was watched as ``number`` says."""
     size = int(work[W_TEXT_SIZE])
     bytes_at = int(work[W_TEXT])
     way = int(work[W_WAY])
@@ -167,7 +166,6 @@ def planted(auto, pool, table, count, work, root, text, number):
         text = int(pool[text + 3])
     measure(auto, work, int(auto[auto[WATCH_LANGUAGE] + number]), n)
     # below the root, each cell has a tree of its own
-    cell = int(auto[auto[WATCH_CELL] + number])
     seen = int(seen_child(pool, root, cell))
     for i in range(n):
         work[way + i] = seen

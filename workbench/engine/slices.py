@@ -15,7 +15,7 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.engine import kernels, layout
+from workbench.engine import kernels, layout, rows as kernel_rows
 from workbench.vocabulary import Trie, Vocabulary
 
 __all__ = ["Slice", "Slices", "slices_of"]
@@ -116,7 +116,7 @@ class Slices:
             # the longest tokens first: as soon as no other one is longer than the run, it is the longest
             while first < len(self._lengths) and found < self._lengths[first]:
                 offsets = self._by_length[first : first + _TOKENS + 1]
-                found = max(found, int(kernels.run_length(self._longest_first, offsets, live)))
+                found = max(found, int(kernel_rows.run_length(self._longest_first, offsets, live)))
                 first += _TOKENS
             self._runs[alphabet] = found
         return found
@@ -132,7 +132,10 @@ class Slices:
         if exact is not None:
             return exact
         with self._lock:
-            if self._walked.get((loops, utf8), 0) > len(self.trie) and len(self._made) < _MOST_SLICES:
+            if (
+                self._walked.get((loops, utf8), 0) > len(self.trie)
+                and len(self._made) < _MOST_SLICES
+            ):
                 return self._made.setdefault((loops, utf8), self._make(loops, utf8))
             fitting = [
                 one
@@ -156,7 +159,7 @@ class Slices:
         states = np.zeros(3 * self._depths, dtype=np.int64)
         exits = np.empty(3 * n, dtype=np.int32)
         odd = np.empty(2 * n, dtype=np.int32)
-        n_exits, n_odd = kernels.slice_trie(
+        n_exits, n_odd = kernel_rows.slice_trie(
             trie.byte,
             trie.depth,
             trie.skip,
@@ -170,7 +173,7 @@ class Slices:
             odd,
         )
         rows = np.zeros((int(lengths.max(initial=0)) + 1, self.words), dtype=np.uint32)
-        kernels.rows_by_length(trie.token, lengths, rows.reshape(-1), self.words)
+        kernel_rows.rows_by_length(trie.token, lengths, rows.reshape(-1), self.words)
         found = exits[: 3 * n_exits].reshape(-1, 3)
         byte = trie.byte[found[:, 0]]
         order = np.argsort(byte, kind="stable")

@@ -13,6 +13,7 @@ from workbench.automaton.model import Automaton
 from workbench.automaton.nfa import strongly_connected
 from workbench.engine import layout as k
 from workbench.engine.slices import Slices
+from workbench.grammar.ir import Gather
 
 __all__ = ["Packed", "scratch"]
 
@@ -22,7 +23,10 @@ _LINKS = 1 << 14
 #: longest text that a scope keeps, in bytes
 _TEXT = 1 << 16
 _GUARDS = {"look": k.LOOK, "may": k.MAY, "take": k.TAKE, "other": k.OTHER, "end": k.END}
-_GUARDS["empty"] = k.EMPTY_TEXT
+_GUARDS |= {"empty": k.EMPTY_TEXT, "peek": k.PEEK, "value": k.CONSTANT, "name": k.NAMED}
+_GUARDS["room"] = k.ROOM_FOR
+_ROLES = {"": 0, "name": k.NAME_ROLE, "string": k.STRING_ROLE, "number": k.NUMBER_ROLE}
+_GATHERS = {"object": k.OBJECT_OF, "array": k.ARRAY_OF}
 #: parts that are arrays of the automaton
 _TAKEN = (
     (k.FINAL, "final"),
@@ -45,7 +49,8 @@ _MADE = (
     *(k.CALL_RETURN, k.ENTRY_STATE, k.ENTRY_FIRST, k.CALL_ORDER, k.SITE_LOOP, k.SITE_RETURN),
     *(k.LOOP_ZONE, k.GUARD_OP, k.GUARD_ITEM, k.GUARD_SET, k.SETS),
     *(k.SCOPE_WORDS, k.SCOPE_LEAST, k.SCOPE_MOST, k.SCOPE_REQUIRED, k.SCOPE_NAMES),
-    *(k.WATCH_CELL, k.WATCH_LANGUAGE, k.WATCH_LOOSE, k.WATCH_ROOT),
+    *(k.SCOPE_GATHER, k.SCOPE_FLAGS, k.SCOPE_COUNTS, k.SCOPE_KEYS),
+    *(k.WATCH_CELL, k.WATCH_LANGUAGE, k.WATCH_LOOSE, k.WATCH_ROLE, k.WATCH_ROOT),
     *(k.TREE_START, k.TREE_BYTE, k.TREE_NODE, k.TREE_END),
     *(k.LANGUAGE_AT, k.TEXTS_LEFT, k.STEP_START, k.STEP_LOW, k.STEP_HIGH, k.STEP_TARGET),
 )
@@ -99,6 +104,7 @@ class Packed:
             filled[slot] += len(part)
         auto[k.N_STATES] = a.n_states
         auto[k.HAS_WATCH] = len(a.watches) > 0
+        auto[k.HAS_GATHER] = any(scope.gather is not None for scope in a.scopes)
 
     def _lay_out(self, more: _More) -> None:
         """A new array with twice the room where the automaton may still grow."""
@@ -189,16 +195,20 @@ class Packed:
         for scope in a.scopes[scopes:]:
             words = -(-scope.members // k.WORD)
             at = begin(scope.required, scope.members)
-            rows.append((words, scope.least, scope.most, at, int(scope.names)))
+            bounds = words, scope.least, scope.most, at, int(scope.names)
+            rows.append((*bounds, *_add_gather(scope.gather, sets, first)))
         slots: tuple[int, ...] = (k.SCOPE_WORDS, k.SCOPE_LEAST, k.SCOPE_MOST)
-        _columns(more, (*slots, k.SCOPE_REQUIRED, k.SCOPE_NAMES), rows)
+        slots = (*slots, k.SCOPE_REQUIRED, k.SCOPE_NAMES, k.SCOPE_GATHER)
+        _columns(more, (*slots, k.SCOPE_FLAGS, k.SCOPE_COUNTS, k.SCOPE_KEYS), rows)
         rows = []
         for guard in a.guards[guards:]:
             item = int(guard.others)
             if guard.kind == "take":
                 item = guard.among.bit_length() - 1
-            elif guard.kind == "empty":
+            elif guard.kind in ("empty", "room"):
                 item = guard.among
+            elif guard.kind in ("name", "value"):
+                item = guard.among.bit_length() - 1
             at = begin(guard.among, guard.members) if guard.kind == "may" else 0
             rows.append((_GUARDS[guard.kind], item, at))
         _columns(more, (k.GUARD_OP, k.GUARD_ITEM, k.GUARD_SET), rows)
@@ -240,10 +250,11 @@ class Packed:
                 watch.cell if watch.fresh else -1,
                 watch.language,
                 2 if watch.language < 0 else self._loose[watch.language],
+                _ROLES[watch.role],
             )
             for watch in self.automaton.watches[self._filled[k.WATCH_CELL] :]
         ]
-        _columns(more, (k.WATCH_CELL, k.WATCH_LANGUAGE, k.WATCH_LOOSE), rows)
+        _columns(more, (k.WATCH_CELL, k.WATCH_LANGUAGE, k.WATCH_LOOSE, k.WATCH_ROLE), rows)
 
     def _plant_trees(self, more: _More) -> None:
         """Trees of the texts of the watches that are new, over their UTF-8 bytes."""
@@ -293,6 +304,24 @@ def _shared(one: bytes, other: bytes) -> int:
         if a != b:
             return i
     return min(len(one), len(other))
+
+
+def _add_gather(gather: Gather | None, sets: list[int], first: int) -> tuple[int, int, int, int]:
+    """What a scope gathers, how, and where its counts and the table of its names begin among the sets."""
+    if gather is None:
+        return 0, 0, 0, 0
+    flags = k.ORDERED * gather.ordered | k.AMPLE * gather.ample
+    flags |= k.DISTINCT * gather.distinct | k.OUTERMOST * gather.outermost
+    counts = first + len(sets)
+    sets += [len(gather.counts), *gather.counts]
+    starts = []
+    for name in gather.names:
+        data = name.encode("utf-8", "surrogatepass")
+        starts.append(first + len(sets))
+        sets += [len(data), *data]
+    keys = first + len(sets)
+    sets += starts
+    return _GATHERS[gather.kind], flags, counts, keys
 
 
 def _columns(more: _More, slots: tuple[int, ...], rows: Sequence[tuple[int, ...]]) -> None:
@@ -366,6 +395,9 @@ def scratch(n_states: int, n_symbols: int, max_token_bytes: int) -> NDArray[np.i
         k.W_LEFT: _TEXT + 2,
         k.W_CHAIN: k.MOST_CHARACTERS + 2,
         k.W_FOLLOW: k.MOST_CHARACTERS + 2,
+        k.W_LEVELS: k.MOST_LEVELS,
+        k.W_SCOPES: k.MOST_LEVELS,
+        k.W_OPEN: n_symbols + 1,
         k.W_CUT: n_symbols + 1,
         k.W_HEAD: n_symbols + 2,
         k.W_BEGIN: n_symbols + 3,

@@ -31,7 +31,7 @@ def failure(count):
     """Why the last kernel stopped: FULL, TANGLED, COMPLEX, or 0 when it did not."""
     if count[OVERFLOW] != 0:
         return FULL
-    if count[TOO_COMPLEX] == 2:
+    if count[TOO_COMPLEX] >= 2:
         return TANGLED
     if count[TOO_COMPLEX] != 0:
         return COMPLEX
@@ -152,15 +152,16 @@ def term3(pool, table, count, work, kind, a, b, c):
 
 
 @jit
-def term5(pool, table, count, work, kind, a, b, c, d, e):
-    """Intern a term with five contents."""
+def term6(pool, table, count, work, kind, a, b, c, d, e, f):
+    """Intern a term with six contents."""
     buffer = work[W_BUFFER]
     work[buffer] = a
     work[buffer + 1] = b
     work[buffer + 2] = c
     work[buffer + 3] = d
     work[buffer + 4] = e
-    return intern(pool, table, count, kind, work, buffer, 5)
+    work[buffer + 5] = f
+    return intern(pool, table, count, kind, work, buffer, 6)
 
 
 @jit

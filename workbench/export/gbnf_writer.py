@@ -298,6 +298,8 @@ class _Writer:
         return expr
 
     def scope(self, scope: Scope) -> tuple[str, int]:
+        if scope.gather is not None:
+            self.looser.setdefault("items that have to differ may be equal")
         plain = self.plain(scope)
         if _holds(plain.item, Guard):
             return self.expr(self.keep(written_out(plain)), _SEQUENCE)

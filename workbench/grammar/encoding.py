@@ -8,6 +8,7 @@ Next file to read: ``workbench/grammar/fingerprint.py``.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal as OneOf
 
@@ -20,6 +21,7 @@ from workbench.grammar.ir import (
     ByteSet,
     CharSet,
     Expr,
+    Gather,
     Graph,
     Guard,
     Literal,
@@ -33,7 +35,7 @@ from workbench.grammar.ir import (
     children,
 )
 
-__all__ = ["DTYPES", "Decoder", "Encoder", "Expand"]
+__all__ = ["DTYPES", "ROLES", "Decoder", "Encoder", "Expand", "gather_in", "gather_out"]
 
 #: what writes out an ``OtherText``
 Expand = Callable[[tuple[str, ...]], Expr]
@@ -41,13 +43,17 @@ Expand = Callable[[tuple[str, ...]], Expr]
 _LITERAL, _BYTES, _CHARS, _SEQ, _ALT, _REPEAT, _REF, _GRAPH, _TOKEN, _OTHER, _SCOPE, _GUARD = range(
     12
 )
-_GUARDS: tuple[OneOf["may", "take", "other", "end", "between"], ...] = (
+_GUARDS: tuple[OneOf["may", "take", "other", "end", "between", "value", "name"], ...] = (
     "may",
     "take",
     "other",
     "end",
     "between",
+    "value",
+    "name",
 )
+#: what a text can be of what a scope gathers
+ROLES: tuple[OneOf["", "name", "string", "number"], ...] = ("", "name", "string", "number")
 #: counts from here on are kept as texts
 _LARGE = 1 << 62
 
@@ -109,7 +115,7 @@ class Encoder:
             if id(expr) not in numbers:
                 parts = children(expr)
                 if isinstance(expr, OtherText):
-                    keeps = expr.fresh or expr.expand in self._names
+                    keeps = expr.fresh or expr.role or expr.expand in self._names
                     parts = (expr.body if keeps else self._written(expr),)
                     parts += () if expr.within is None else (expr.within,)
                 waiting = [part for part in parts if id(part) not in numbers]
@@ -156,17 +162,28 @@ class Encoder:
             return _TOKEN, int(expr.negated), len(ids), *ids, *map(self.text, expr.names)
         if isinstance(expr, OtherText):
             name = self._names.get(expr.expand)
-            if name is None and not expr.fresh:
+            if name is None and not (expr.fresh or expr.role):
                 return _SEQ, numbers[id(self._written(expr))][0]
             texts = map(self.text, expr.texts)
             function = self.text(name or "")
             within = -1 if expr.within is None else numbers[id(expr.within)][0]
             fresh = expr.cell if expr.fresh else -1
-            return _OTHER, numbers[id(expr.body)][0], within, function, fresh, *texts
+            role = ROLES.index(expr.role)
+            return (
+                _OTHER,
+                numbers[id(expr.body)][0],
+                within,
+                function,
+                fresh,
+                role,
+                self.text(expr.opening),
+                *texts,
+            )
         if isinstance(expr, Scope):
             most = -1 if expr.most is None else self._count(expr.most)
             bounds = expr.members, self._set(expr.required), self._count(expr.least), most
-            return _SCOPE, numbers[id(expr.item)][0], *bounds, int(expr.names)
+            gather = self.text(gather_out(expr.gather))
+            return _SCOPE, numbers[id(expr.item)][0], *bounds, int(expr.names), gather
         if isinstance(expr, Guard):
             kind = _GUARDS.index(expr.kind)
             return _GUARD, kind, self._set(expr.among), int(expr.others)
@@ -338,9 +355,10 @@ class Decoder:
             names = tuple(map(self.text, rest[n_ids:]))
             return Token(tuple(rest[:n_ids]), names, bool(negated), origin=origin)
         if kind == _OTHER:
-            body, within, function, cell, *texts = given
-            fresh = cell >= 0
-            expand = self._functions.get(self.text(function), _not_expanded if fresh else None)
+            body, within, function, cell, which, opening, *texts = given
+            fresh, role = cell >= 0, ROLES[which]
+            instead = _not_expanded if fresh or role else None
+            expand = self._functions.get(self.text(function), instead)
             if expand is None:
                 raise ValueError("a function that is not known")
             known = tuple(map(self.text, texts))
@@ -348,10 +366,18 @@ class Decoder:
             if language is not None and not isinstance(language, Graph):
                 raise ValueError("a language that is no graph")
             return OtherText(
-                known, exprs[body], expand, fresh, max(0, cell), language, origin=origin
+                known,
+                exprs[body],
+                expand,
+                fresh,
+                max(0, cell),
+                language,
+                role,
+                self.bytes(opening),
+                origin=origin,
             )
         if kind == _SCOPE:
-            item, members, required, least, most, named = given
+            item, members, required, least, most, named, gather = given
             bound = None if most == -1 else self._count(most)
             needed = int(self.text(required), 16)
             return Scope(
@@ -361,6 +387,7 @@ class Decoder:
                 self._count(least),
                 bound,
                 bool(named),
+                gather_in(self.text(gather)),
                 origin=origin,
             )
         if kind == _GUARD:
@@ -370,6 +397,27 @@ class Decoder:
 
     def _count(self, number: int) -> int:
         return number if number >= 0 else int(self.bytes(-2 - number), 16)
+
+
+def gather_out(gather: Gather | None) -> str:
+    """How a scope gathers, as a text."""
+    if gather is None:
+        return ""
+    flags = gather.ordered, gather.ample, gather.distinct, gather.outermost
+    given = gather.kind, gather.counts, gather.names, gather.number, *map(int, flags)
+    return json.dumps(given)
+
+
+def gather_in(text: str) -> Gather | None:
+    """What :func:`gather_out` wrote. Raises ``ValueError`` or ``TypeError`` for anything else."""
+    if not text:
+        return None
+    kind, counts, names, number, *flags = json.loads(text)
+    if kind not in ("object", "array") or len(flags) != 4 or not all(f in (0, 1) for f in flags):
+        raise ValueError("a scope that gathers something else")
+    given = tuple(map(int, counts)), tuple(map(str, names))
+    ordered, ample, distinct, outermost = map(bool, flags)
+    return Gather(kind, *given, ordered, ample, distinct, outermost, int(number))
 
 
 def _not_expanded(texts: tuple[str, ...]) -> Expr:

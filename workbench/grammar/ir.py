@@ -21,6 +21,7 @@ __all__ = [
     "ByteSet",
     "CharSet",
     "Expr",
+    "Gather",
     "Grammar",
     "Graph",
     "Guard",
@@ -168,9 +169,11 @@ class OtherText(Expr):
     references and no counted repeats, and whatever of it has been read can go on in endlessly many ways.
 
     A ``fresh`` text is also none of the fresh ones with the same ``cell`` that came before in the same
-    :class:`Scope`, whatever their spelling; for these ``expand`` says too little. Where what has been read
-    of it may have few ways to go on, ``within`` is the language that ``body`` spells, as a deterministic graph
-    over ``CharSet`` labels, and ``body`` spells each character as itself.
+    :class:`Scope`, whatever their spelling; for these ``expand`` says too little. With a ``role`` it is the name
+    of a member, or a string or number that is a value, of what the scope gathers (:class:`Gather`). Where what
+    has been read of it may have few ways to go on, ``within`` is the language that ``body`` spells, as a
+    deterministic graph over ``CharSet`` labels, and ``body`` spells each character as itself. The bytes of
+    ``opening`` stand before the text, and do not where no text is left.
     """
 
     texts: tuple[str, ...]
@@ -179,11 +182,46 @@ class OtherText(Expr):
     fresh: bool = False
     cell: int = 0
     within: Graph | None = field(default=None, compare=False, repr=False)
+    role: TypingLiteral["", "name", "string", "number"] = ""
+    opening: bytes = b""
 
     @property
     def expanded(self) -> Expr:
         """The language as an expression of the other kinds."""
-        return self.expand(self.texts)
+        return self.opened(self.expand(self.texts))
+
+    def opened(self, expr: Expr) -> Expr:
+        """An expression behind the bytes that stand before the text."""
+        return Seq((Literal(self.opening), expr)) if self.opening else expr
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """That a :class:`Scope` keeps the value which is read in it, and in which ways it may come.
+
+    ``names`` are those of the members of an ``"object"``, ``counts`` how many values each can have; an ``"array"``
+    has one count, of its items. 2**30 stands for endlessly many. ``ordered``: members come in their order.
+    ``ample``: until it is closed, there are always endlessly many ways to go on. ``distinct``: no two items are
+    equal, whatever their spelling and order of names; the record of the ``outermost`` such array around a value
+    has what came, and those inside know it.
+
+    Where a scope gathers: each string or number that is a value is an :class:`OtherText` with a role and with
+    ``within`` for what is not endless; other values are scopes that gather or constants behind a
+    ``Guard("value")``; ``Guard("end")`` stands before the closing bracket. In an object, a ``Guard("take")`` or
+    ``Guard("name")`` tells the name of a numbered member; in one that is not ``ample``, ``"take"`` stands before
+    the first byte of the name and ``"may"`` before a comma. In an array, ``Guard("other")`` or ``"take"`` stands
+    before each item.
+    """
+
+    kind: TypingLiteral["object", "array"]
+    counts: tuple[int, ...]
+    names: tuple[str, ...] = ()
+    ordered: bool = False
+    ample: bool = False
+    distinct: bool = False
+    outermost: bool = False
+    #: tells apart what may become other values, though all else is the same
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +242,7 @@ class Scope(Expr):
     least: int = 0
     most: int | None = None
     names: bool = False
+    gather: Gather | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,9 +254,12 @@ class Guard(Expr):
     ``"other"``: a member without number may come, and has come. ``"end"``: all required ones have come and
     there are enough. ``"between"`` always lets pass: between two of them at most one member comes, which
     tells how far the end is.
+
+    Where the scope gathers (:class:`Gather`): ``"value"``: null (``among`` is 1), true (2) or false (4) comes.
+    ``"name"``: the value of the member in ``among`` comes next.
     """
 
-    kind: TypingLiteral["may", "take", "other", "end", "between"]
+    kind: TypingLiteral["may", "take", "other", "end", "between", "value", "name"]
     among: int = 0
     others: bool = False
 

@@ -68,7 +68,7 @@ def _passed(scope: Scope, record: _Record, guard: Guard) -> _Record | None:
     free = scope.most is None or count + missing < scope.most
     left = guard.among & ~came
     match guard.kind:
-        case "between":
+        case "between" | "value" | "name":
             return record
         case "end":
             return record if not missing and count >= scope.least else None

@@ -23,7 +23,7 @@ from workbench.frontends.json_schema.nodes import Node
 from workbench.frontends.json_schema.settle import alone
 from workbench.frontends.json_schema.shapes import ObjectPlan
 from workbench.frontends.json_schema.weave import MAX_FACTS, Fits, Weaver, ends
-from workbench.grammar.ir import EMPTY, NEVER, Expr, Graph, Guard, Literal, Origin, Scope
+from workbench.grammar.ir import EMPTY, NEVER, Expr, Gather, Graph, Guard, Literal, Origin, Scope
 
 __all__ = [
     "FEW",
@@ -211,22 +211,22 @@ def free_object(
     spell: Callable[[str], Expr],
     states: Sequence[tuple[Sequence[Listed], Sequence[Other]]],
     finals: Sequence[int],
-    scope: tuple[int, int, int, int | None, bool],
+    scope: tuple[int, int, int, int | None, bool, Gather | None],
     origin: Origin | None,
 ) -> Expr:
     """An object by states, each with the members that may come in it.
 
-    ``scope`` says how many names are numbered, which are required (bits), how many members come, and
-    whether other names are endless.
+    ``scope`` says how many names are numbered, which are required (bits), how many members come,
+    whether other names are endless, and how the object is gathered.
     ``spell`` writes a part of a name.
     """
-    members, required, least, most, names = scope
+    members, required, least, most, names, gather = scope
     end, first, start = 0, 1, 2
     edges: list[tuple[int, Expr, int]] = [(start, in_row(Literal(b"{"), layout.space), first)]
     ends = 3 + 2 * len(states)
     builder = _Names(edges, spell, layout, ends, base=ends + len(states))
     free = most is None
-    closes = [Guard("end")] if required or least else []
+    closes = [Guard("end")] if required or least or gather is not None else []
     for number, (listed, others) in enumerate(states):
         key, after = 3 + 2 * number, 4 + 2 * number
         edges.append((ends + number, Guard("between"), after))
@@ -271,7 +271,7 @@ def free_object(
     if not any(target == end for _, _, target in edges):
         return NEVER
     graph = layout.nested(Graph(builder.n_states, start, (end,), tuple(edges), origin=origin))
-    return Scope(graph, members, required, least, most, names, origin=origin)
+    return Scope(graph, members, required, least, most, names, gather, origin=origin)
 
 
 def _by_key(others: Sequence[Other]) -> list[list[Other]]:

@@ -10,30 +10,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from decimal import Decimal
+from functools import lru_cache, partial
 from typing import Any
 
 from workbench.automaton.finite import Dfa, complement, determinise, intersect, minimise, to_graph
 from workbench.automaton.languages import is_ample, language_of
 from workbench.automaton.model import MANY, Language
-from workbench.errors import GrammarTooComplex, UnsupportedConstraint
+from workbench.errors import UnsupportedConstraint
 from workbench.frontends.json_schema import facts as f
-from workbench.frontends.json_schema.document import Document
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula
 from workbench.frontends.json_schema.intervals import numbers_in
 from workbench.frontends.json_schema.multiples import in_characters
 from workbench.frontends.json_schema.nodes import KINDS, Node, Nodes
+from workbench.frontends.json_schema.numbers import exactly
 from workbench.frontends.json_schema.shapes import ObjectPlan, plain_parts
-from workbench.frontends.json_schema.strings import automaton
-from workbench.frontends.json_schema.values import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING
+from workbench.frontends.json_schema.spelling import spell_class
+from workbench.frontends.json_schema.strings import automaton, spelled
+from workbench.frontends.json_schema.values import (
+    ARRAY,
+    BOOLEAN,
+    NULL,
+    NUMBER,
+    OBJECT,
+    STRING,
+    decimal,
+)
 from workbench.grammar.ir import (
+    EMPTY,
     NEVER,
     Alt,
     CharSet,
     Expr,
     Graph,
     Guard,
-    Outcome,
+    OtherText,
     Repeat,
     Seq,
     literal,
@@ -48,8 +59,16 @@ __all__ = [
     "count_texts",
     "goes_on",
     "guarded_choice",
+    "has_structures",
     "is_endless",
-    "settle_items",
+    "listed_texts",
+    "number_texts",
+    "one_number",
+    "some_texts",
+    "spelled_plainly",
+    "string_texts",
+    "tree_of",
+    "without_empty",
 ]
 
 #: Most values that are told apart by numbers.
@@ -86,34 +105,20 @@ class Choices:
         return total
 
 
-def settle_items(document: Document, nodes: Nodes) -> bool:
-    """Say of each ``uniqueItems`` that items can be compared, or take it back as unsupported.
+def has_structures(nodes: Nodes, node: Node) -> bool:
+    """Whether the values of a node can be arrays or objects that are not listed."""
+    return any(
+        formula is not FALSE and _listed(formula) is None
+        for formula in (nodes.formula(node, ARRAY), nodes.formula(node, OBJECT))
+    )
 
-    Returns whether some were taken back. Raises ``UnsupportedConstraint`` unless it is to be reported.
-    """
-    taken_back = False
-    for location, number in document.unique:
-        outcome = document.outcomes[number]
-        cells = location.cells
-        status, reason = outcome.status, outcome.detail
-        try:
-            if cells is None or cells.rest is None or cells.prefix or location.contains is not None:
-                raise UnsupportedConstraint(
-                    outcome.pointer, "uniqueItems is enforced where one schema holds for all items"
-                )
-            if choices_of(nodes, nodes.of((cells.rest,))).numbers is not None:
-                status = "restricted"
-                reason = "numbers without exponents, trailing zeros or a sign before zero"
-        except UnsupportedConstraint as error:
-            status, reason = "unsupported", error.reason
-        except GrammarTooComplex as error:
-            status, reason = "unsupported", str(error)
-        document.outcomes[number] = Outcome(outcome.pointer, outcome.keyword, status, reason)
-        if status == "unsupported":
-            location.unique = False
-            taken_back = True
-    document.refuse()
-    return taken_back
+
+def _listed(formula: Formula) -> tuple[Any, ...] | None:
+    """The values of an enumeration that is a plain part of a formula."""
+    for part in plain_parts(formula):
+        if isinstance(part, f.Among) and part.positive:
+            return tuple(part.values)
+    return None
 
 
 def choices_of(nodes: Nodes, node: Node) -> Choices:
@@ -128,19 +133,17 @@ def choices_of(nodes: Nodes, node: Node) -> Choices:
         formula = nodes.formula(node, kind)
         if formula is FALSE:
             continue
-        among = [p for p in plain_parts(formula) if isinstance(p, f.Among) and p.positive]
+        among = _listed(formula)
         if kind == STRING:
-            texts = _texts(formula)
-        elif among:
-            listed += [value for value in among[0].values if nodes.satisfies(value, formula)]
+            texts = string_texts(formula)
+        elif among is not None:
+            listed += [value for value in among if nodes.satisfies(value, formula)]
         elif kind == BOOLEAN:
             listed += [value for value in (True, False) if nodes.satisfies(value, formula)]
         elif kind == NULL:
             listed += [None] if nodes.satisfies(None, formula) else []
         elif kind == NUMBER:
-            numbers = minimise(
-                intersect(determinise(in_characters(numbers_in(formula))), _one_notation())
-            )
+            numbers = number_texts(nodes, formula)
         elif kind in (ARRAY, OBJECT):
             what = "arrays" if kind == ARRAY else "objects"
             reason = f"uniqueItems is not enforced where items can be {what} that are not listed"
@@ -155,8 +158,95 @@ def _some(dfa: Dfa | None) -> Dfa | None:
     return None if dfa is None or dfa.is_empty else dfa
 
 
-def _texts(formula: Formula) -> Dfa:
+def string_texts(formula: Formula) -> Dfa:
+    """The texts of a formula about strings."""
     return determinise(_ANY_TEXT) if formula is TRUE else automaton(formula)
+
+
+def listed_texts(nodes: Nodes, formula: Formula) -> list[str] | None:
+    """The strings of an enumeration, without surrogates; ``None`` for other formulas."""
+    listed = _listed(formula)
+    if listed is None:
+        return None
+    return [
+        value
+        for value in dict.fromkeys(listed)
+        if nodes.satisfies(value, formula) and not any("\ud800" <= c <= "\udfff" for c in value)
+    ]
+
+
+def tree_of(texts: Sequence[str]) -> Graph:
+    """Some sorted texts that are not empty, as the smallest graph (Daciuk et al., 2000)."""
+    finals: set[int] = set()
+    steps: list[dict[str, int]] = [{}]
+    known: dict[tuple[bool, tuple[tuple[str, int], ...]], int] = {}
+    way = [0]
+    before = ""
+
+    def merge(depth: int) -> None:
+        while len(way) > depth + 1:
+            child = way.pop()
+            key = child in finals, tuple(sorted(steps[child].items()))
+            steps[way[-1]][before[len(way) - 1]] = known.setdefault(key, child)
+
+    for text in texts:
+        depth = 0
+        while depth < min(len(text), len(before)) and text[depth] == before[depth]:
+            depth += 1
+        merge(depth)
+        for char in text[depth:]:
+            steps.append({})
+            steps[way[-1]][char] = len(steps) - 1
+            way.append(len(steps) - 1)
+        finals.add(way[-1])
+        before = text
+    merge(0)
+    number = {0: 0}
+    order = [0]
+    for state in order:
+        for target in steps[state].values():
+            if target not in number:
+                number[target] = len(number)
+                order.append(target)
+    edges = tuple(
+        (number[state], CharSet(((ord(char), ord(char)),)), number[target])
+        for state in order
+        for char, target in steps[state].items()
+    )
+    ends = tuple(number[state] for state in order if state in finals)
+    return Graph(len(order), 0, ends, edges)
+
+
+def spelled_plainly(graph: Graph) -> Expr:
+    """A graph over characters as they stand in a JSON string, escapes only where they have to be."""
+    return spelled(graph, partial(spell_class, style="plain"), "plain")
+
+
+def number_texts(nodes: Nodes, formula: Formula) -> Dfa:
+    """The numbers of a formula, each in one notation."""
+    listed = _listed(formula)
+    if listed is not None:
+        return some_texts([decimal(value) for value in listed if nodes.satisfies(value, formula)])
+    return minimise(intersect(determinise(in_characters(numbers_in(formula))), _one_notation()))
+
+
+def some_texts(numbers: Sequence[Decimal]) -> Dfa:
+    """Some numbers, each in one notation."""
+    exact = determinise(Alt(tuple(in_characters(exactly(number, True)) for number in numbers)))
+    return minimise(intersect(exact, _one_notation()))
+
+
+def one_number(texts: Dfa) -> OtherText:
+    """A number that has not come before in its scope, in the one notation that it has."""
+    graph = to_graph(texts, CharSet)
+    within = None if is_endless(texts) else graph
+    return OtherText((), graph, lambda _: graph, True, NUMBERS, within)
+
+
+@lru_cache(maxsize=256)
+def without_empty(dfa: Dfa) -> Dfa:
+    """The texts of an automaton without the empty one."""
+    return minimise(intersect(dfa, complement(determinise(EMPTY))))
 
 
 @lru_cache(maxsize=1)

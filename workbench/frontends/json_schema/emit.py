@@ -12,10 +12,11 @@ Next file to read: ``workbench/automaton/build.py`` (Grammar -> Automaton).
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import lru_cache, partial
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from workbench.automaton.finite import Dfa, complement, determinise, intersect, minimise, to_graph
+from workbench.automaton.finite import Dfa, complement, determinise, to_graph
 from workbench.errors import GrammarTooComplex, UnsupportedConstraint
 from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.anyorder import (
@@ -31,15 +32,18 @@ from workbench.frontends.json_schema.anyorder import (
 from workbench.frontends.json_schema.coding import other_names
 from workbench.frontends.json_schema.counted import Counted, beginning, block
 from workbench.frontends.json_schema.distinct import (
-    NUMBERS,
     choices_of,
     count_names,
     goes_on,
     guarded_choice,
+    has_structures,
     is_endless,
+    one_number,
+    without_empty,
 )
 from workbench.frontends.json_schema.emptiness import Emptiness
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula, facts_in
+from workbench.frontends.json_schema.gathered import Gathered, Writing
 from workbench.frontends.json_schema.intervals import numbers_in
 from workbench.frontends.json_schema.layout import Layout, Member, either, in_row
 from workbench.frontends.json_schema.nodes import KINDS, Node, Nodes
@@ -105,12 +109,6 @@ _ANY_CONTENT = Repeat(ANY_CHARACTER, 0, None)
 ANY_STRING = Seq((_QUOTE, _ANY_CONTENT, _QUOTE))
 
 
-@lru_cache(maxsize=256)
-def _not_empty(dfa: Dfa) -> Dfa:
-    """The texts of an automaton without the empty one."""
-    return minimise(intersect(dfa, complement(determinise(EMPTY))))
-
-
 class Emitter:
     """Names the rules of one grammar and writes each when it is asked for."""
 
@@ -151,6 +149,23 @@ class Emitter:
         self._taken: dict[str, int] = {}
         #: rules that hold no whitespace between values
         self.flat: set[str] = set()
+        self._gathered = Gathered(
+            Writing(
+                nodes,
+                shapes,
+                emptiness,
+                layout,
+                self._quoted,
+                partial(spell_text, style=style),
+                any_order,
+                self._rule,
+                self._fresh,
+                self._cell_text,
+                self._holds_empty,
+                self._member_origin,
+                self._ample,
+            )
+        )
         # One rule for all uses: what it allows inside is worked out once.
         self._any_string = self._flat_rule("string", "string", lambda: self._string_itself)
 
@@ -307,7 +322,7 @@ class Emitter:
     def _ample(self, plan: ObjectPlan) -> bool:
         """Whether each beginning of a name that is not listed goes on in any number of ways."""
         found = [plan.cell_names(number) for number in range(len(plan.cells()))]
-        return all(names is None or goes_on(_not_empty(names)) for names in found)
+        return all(names is None or goes_on(without_empty(names)) for names in found)
 
     def _in_any_order(self, plan: ObjectPlan, origin: Origin) -> Expr:
         if plan.open is not TRUE:
@@ -347,7 +362,7 @@ class Emitter:
             count += len({one.number for listed, _ in states for one in listed})
             most = count if most is None else min(most, count)
         names = not self._once or self._ample(plan)
-        scope = len(plan.named) + 1, machine.required, machine.least, most, names
+        scope = len(plan.named) + 1, machine.required, machine.least, most, names, None
         spell = partial(spell_text, style=self._style)
         return free_object(self._layout, spell, states, machine.finals, scope, origin)
 
@@ -430,12 +445,18 @@ class Emitter:
         if known is None:
             content: Expr = spelled(cell.content, self._spell, self._style)
             if self._once:
-                names = plan.cell_names(number)
-                assert names is not None
-                some = _not_empty(names)
-                content = NEVER if some.is_empty else self._fresh(some, number + 1)
+                content = self._cell_text(plan, number) or NEVER
             known = self._shared["cell", id(cell)] = Seq((_QUOTE, content, _QUOTE))
         return known
+
+    def _cell_text(self, plan: ObjectPlan, number: int) -> OtherText | None:
+        """A name of a cell that comes once and is not empty, without its quotes."""
+        names = plan.cell_names(number)
+        if names is None:
+            expand = other_names if self._style == "any" else self._other_text
+            return OtherText(tuple(sorted({"", *plan.named})), self._any_content, expand, True)
+        some = without_empty(names)
+        return None if some.is_empty else self._fresh(some, number + 1)
 
     def _other_name(self, names: tuple[str, ...]) -> Expr:
         """A name that is none of these."""
@@ -493,21 +514,23 @@ class Emitter:
         if plan.open is not TRUE or plan.longest:
             reason = "uniqueItems beside other keywords about single items is not enforced"
             raise UnsupportedConstraint(str(origin.pointer), reason)
+        if has_structures(self._nodes, plan.item(0)):
+            return self._gathered.unlike(plan, origin, True)
         choices = choices_of(self._nodes, plan.item(0))
         others: list[Expr] = []
         values = list(choices.listed)
         if choices.texts is not None:
             # as among names, the empty text has a number
-            some = _not_empty(choices.texts)
+            some = without_empty(choices.texts)
             values += [""] if 0 in choices.texts.finals else []
             if not some.is_empty:
-                others.append(Seq((_QUOTE, self._fresh(some, 0), _QUOTE)))
+                others.append(Seq((replace(self._fresh(some, 0), opening=b'"'), _QUOTE)))
         if choices.numbers is not None:
-            others.append(self._fresh(choices.numbers, NUMBERS))
+            others.append(one_number(choices.numbers))
         count = choices.count
         most = plan.most if count is None else min(count, count if plan.most is None else plan.most)
         listed = guarded_choice([self._literal(value, ordered=True) for value in values])
-        ample = choices.texts is None or goes_on(_not_empty(choices.texts))
+        ample = choices.texts is None or goes_on(without_empty(choices.texts))
         scope = len(values), plan.least, most, choices.numbers is None and ample
         return unlike_items(self._layout, listed, others, scope, origin)
 
@@ -620,7 +643,7 @@ class Emitter:
                 Listed(name, number, self._literal(item), 0)
                 for number, (name, item) in enumerate(value.items())
             ]
-            scope = len(listed), (1 << len(listed)) - 1, 0, None, True
+            scope = len(listed), (1 << len(listed)) - 1, 0, None, True, None
             spell = partial(spell_text, style=self._style)
             return free_object(self._layout, spell, [(listed, [])], [0], scope, None)
         members = [

@@ -9,8 +9,9 @@ Next file to read: ``emit.py``.
 
 from __future__ import annotations
 
-from workbench.errors import GrammarTooComplex
-from workbench.frontends.json_schema.distinct import choices_of
+from collections.abc import Callable
+
+from workbench.errors import GrammarTooComplex, UnsupportedConstraint
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula
 from workbench.frontends.json_schema.intervals import numbers_in
 from workbench.frontends.json_schema.nodes import KINDS, Node, Nodes
@@ -60,6 +61,8 @@ class Emptiness:
         self._nodes = nodes
         self._shapes = shapes
         self._empty: dict[int, bool] = {}
+        #: how many values a node has, once somebody counts them
+        self.count: Callable[[Node], int] | None = None
 
     def fits(self, node: Node) -> bool:
         """Whether some value satisfies a node."""
@@ -157,14 +160,19 @@ class Emptiness:
     def _array(self, plan: ArrayPlan, made: Fits) -> bool:
         if plan.most is not None and plan.most < plan.least:
             return False
-        if plan.distinct and plan.least > 1:
-            count = choices_of(self._nodes, plan.item(plan.longest)).count
-            if count is not None and count < plan.least:
-                return False
+        if plan.distinct and self._too_few(plan.item(plan.longest), plan.least):
+            return False
         if plan.open is TRUE:
             needed = min(plan.least, plan.longest + 1)
             return all(made(plan.item(position)) for position in range(needed))
         return self._reaches_end(plan, made)
+
+    def _too_few(self, node: Node, least: int) -> bool:
+        """Whether a node is known to have fewer values than there have to be different ones."""
+        try:
+            return least > 1 and self.count is not None and self.count(node) < least
+        except UnsupportedConstraint:  # uniqueItems is taken back, or refused
+            return False
 
     def _reaches_end(self, plan: ObjectPlan | ArrayPlan, made: Fits) -> bool:
         """Whether the plan's machine can end; what is nearest to the end is looked at first."""

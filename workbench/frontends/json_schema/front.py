@@ -18,14 +18,15 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.errors import GrammarSyntaxError, GrammarTooComplex, UnsatisfiableGrammar
-from workbench.frontends.json_schema.distinct import settle_items
 from workbench.frontends.json_schema.document import Document
 from workbench.frontends.json_schema.emit import Emitter
 from workbench.frontends.json_schema.emptiness import Emptiness
 from workbench.frontends.json_schema.indent import indented
 from workbench.frontends.json_schema.layout import layout
 from workbench.frontends.json_schema.nodes import Nodes
+from workbench.frontends.json_schema.settled import settle_items
 from workbench.frontends.json_schema.shapes import Shapes
+from workbench.frontends.json_schema.value_counts import Counter
 from workbench.frontends.json_schema.values import MAX_LEVELS, read_json
 from workbench.grammar.fingerprint import content_key
 from workbench.grammar.ir import Grammar, Outcome
@@ -110,11 +111,16 @@ def json_schema(
         )
         document.read()
         nodes = Nodes(document.of_value)
-        if document.unique and settle_items(document, nodes):
-            nodes = Nodes(document.of_value)
-        root = nodes.of((document.root,))
         shapes = Shapes(nodes)
         emptiness = Emptiness(nodes, shapes)
+        any_order = property_order == "any"
+        if document.unique:
+            counter = Counter(nodes, shapes, emptiness, any_order)
+            if settle_items(document, nodes, counter):
+                nodes = Nodes(document.of_value)
+                shapes = Shapes(nodes)
+                emptiness = Emptiness(nodes, shapes)
+        root = nodes.of((document.root,))
         if emptiness.holds(root):
             raise UnsatisfiableGrammar(*emptiness.blame(root))
         emitter = Emitter(
@@ -124,7 +130,7 @@ def json_schema(
             style,
             spelling,
             numbers == "plain",
-            property_order == "any",
+            any_order,
             unique_keys,
         )
         rules, start = emitter.rules(root)

@@ -167,29 +167,34 @@ class Layout:
         other: Expr | None,
         origin: Origin | None,
         again: Expr | None = None,
+        closing: Expr = EMPTY,
     ) -> Expr:
         """An object: the members in order, optional ones may be missing, then others in any number.
 
-        ``again`` stands between two others, if not just a comma.
+        ``again`` stands between two others, if not just a comma; ``closing`` before all that follows the last one.
         The size is linear in the number of members: state ``i`` waits for member ``i`` or a later one,
         state ``count + i`` has written a member and is before member ``i``.
         """
         opened = in_row(Literal(b"{"), self.space)
-        close = Literal(b"}")
+        close = in_row(closing, Literal(b"}"))
+        ended = in_row(closing, self.last, Literal(b"}"))
         again = self.comma if again is None else again
         if not members:
             some: Expr = EMPTY
             if other is not None:
                 more = Repeat(in_row(again, other), 0, None)
-                some = in_row(self.first, other, more, self.last)
-            return self.nested(in_row(opened, Repeat(some, 0, 1), close, origin=origin))
+                some = in_row(self.first, other, more, closing, self.last)
+            if closing == EMPTY:
+                return self.nested(in_row(opened, Repeat(some, 0, 1), close, origin=origin))
+            either_way = either(close, *([] if other is None else [in_row(some, Literal(b"}"))]))
+            return self.nested(in_row(opened, either_way, origin=origin))
         if all(member.required for member in members):
             items = [opened, self.first, members[0].expr]
             for member in members[1:]:
                 items += [self.comma, member.expr]
             if other is not None:
                 items.append(Repeat(in_row(again, other), 0, None))
-            return self.nested(in_row(*items, self.last, close, origin=origin))
+            return self.nested(in_row(*items, ended, origin=origin))
         count = len(members)
         end, start, first = 2 * count + 1, 2 * count + 2, 2 * count + 3
         last_required = max((n for n, member in enumerate(members) if member.required), default=-1)
@@ -203,11 +208,11 @@ class Layout:
             if number:
                 edges.append((count + number, self.comma, number))
                 if number > last_required:
-                    edges.append((count + number, in_row(self.last, close), end))
+                    edges.append((count + number, ended, end))
         if other is not None:
             edges.append((count, other, 2 * count))
             edges.append((2 * count, again, count))
-        edges.append((2 * count, in_row(self.last, close), end))
+        edges.append((2 * count, ended, end))
         return self.nested(Graph(first + 1, start, (end,), tuple(edges), origin=origin))
 
     def woven(
@@ -218,6 +223,7 @@ class Layout:
         skips: list[tuple[int, int]],
         finals: list[int],
         origin: Origin | None,
+        closing: Expr = EMPTY,
     ) -> Expr:
         """An object or array by a graph: members lead from state to state, skips need none.
 
@@ -226,12 +232,13 @@ class Layout:
         end, start, first = 2 * n_states, 2 * n_states + 1, 2 * n_states + 2
         edges = [(start, in_row(Literal(brackets[0]), self.space), first), (first, self.first, 0)]
         close = Literal(brackets[1])
+        ended = in_row(closing, self.last, close)
         edges += [(2 * source, label, 2 * target + 1) for source, label, target in members]
         edges += [(2 * source, EMPTY, 2 * target) for source, target in skips]
         edges += [(2 * state + 1, self.comma, 2 * state) for state in range(n_states)]
-        edges += [(2 * state + 1, in_row(self.last, close), end) for state in finals]
+        edges += [(2 * state + 1, ended, end) for state in finals]
         if 0 in finals:
-            edges.append((first, close, end))
+            edges.append((first, in_row(closing, close), end))
         return self.nested(trimmed(2 * n_states + 3, start, end, edges, origin))
 
 

@@ -334,7 +334,7 @@ class ObjectPlan:
                 return
             for base in self.bases(name):
                 for node, left in weaver.advance(residual, self.options_of(name), base, fits):
-                    left = self._settle(weaver, left, place)
+                    left = self.settled(weaver, left, place)
                     if left is not FALSE:
                         yield Move(place, node, (place + 1, left))
             return
@@ -348,14 +348,16 @@ class ObjectPlan:
         place, residual = state
         if place >= len(self.named) or self.named[place] in self.required:
             return None
-        left = self._settle(weaver, residual, place)
+        left = self.settled(weaver, residual, place)
         return None if left is FALSE else (place + 1, left)
 
     def may_end(self, state: State) -> bool:
         """Whether the object may be closed, all later names missing."""
         return state[0] > self.last_required and ends(state[1])
 
-    def _settle(self, weaver: Weaver, residual: Formula, place: int) -> Formula:
+    def settled(self, weaver: Weaver, residual: Formula, place: int) -> Formula:
+        """A formula when the listed names up to a place have come, or will not."""
+
         def truth(fact: Fact) -> Formula | None:
             if self._last_place(fact) > place:
                 return None

@@ -1,0 +1,518 @@
+"""Whether a place among values that must differ can still become a value that has not come.
+
+The records of the scopes around a place are its levels (innermost first). Each knows in how many ways it can
+go on (:func:`ways`), so that many values the place can become. Some of those that came begin as it does and
+are among them. It is alive when the first number is the larger one.
+
+Next file to read: ``texts.py``.
+"""
+
+from __future__ import annotations
+
+from workbench.engine.jit import jit
+from workbench.engine.layout import (
+    AMPLE,
+    ARRAY_TAG,
+    BITS,
+    CONTENT,
+    DISTINCT,
+    IS_APART,
+    ITEM,
+    KEEP,
+    KNOWN,
+    LOST,
+    MANY,
+    MOST_LEVELS,
+    MOST_WAYS,
+    NAME_ROLE,
+    NO_BYTES,
+    NOT_KNOWN,
+    NOTHING,
+    OBJECT_OF,
+    OBJECT_TAG,
+    OFF,
+    ORDERED,
+    OUTERMOST,
+    PENDING,
+    SCOPE_COUNTS,
+    SCOPE_FLAGS,
+    SCOPE_GATHER,
+    SCOPE_KEYS,
+    SCOPE_LEAST,
+    SCOPE_MOST,
+    SCOPE_REQUIRED,
+    SETS,
+    TOO_COMPLEX,
+    UNSAID,
+    W_LEFT,
+    W_LEVELS,
+    W_SCOPES,
+    W_TREE,
+    W_TREE_SIZE,
+    WORD,
+    WORK,
+)
+from workbench.engine.seen import (
+    planted,
+    seen_child,
+)
+from workbench.engine.terms import (
+    find2,
+)
+from workbench.engine.values import (
+    around,
+    filled,
+    first_of,
+    flags_of,
+    gathers,
+    includes,
+    joined,
+    length_of,
+    member_of,
+    paired,
+    scope_of,
+)
+
+
+@jit
+def last_member(auto, pool, record, scope):
+    """Number of the last member that has come, or -1."""
+    n = int(auto[auto[SETS] + auto[auto[SCOPE_COUNTS] + scope]])
+    for i in range(n - 1, -1, -1):
+        if (int(pool[record + BITS + i // WORD]) >> (i % WORD)) & 1:
+            return i
+    return -1
+
+
+@jit
+def is_required(auto, scope, member):
+    """Whether a member of a scope has to come."""
+    word = int(auto[auto[SETS] + auto[auto[SCOPE_REQUIRED] + scope] + member // WORD])
+    return (word >> (member % WORD)) & 1 != 0
+
+
+@jit
+def in_turn(auto, pool, record, scope, member):
+    """Whether a member comes in its order, if there is one: none behind it has, none that has to is passed over."""
+    if auto[auto[SCOPE_FLAGS] + scope] & ORDERED == 0:
+        return True
+    for i in range(int(auto[auto[SETS] + auto[auto[SCOPE_COUNTS] + scope]])):
+        come = (int(pool[record + BITS + i // WORD]) >> (i % WORD)) & 1
+        if (i > member and come) or (i < member and not come and is_required(auto, scope, i)):
+            return False
+    return True
+
+
+@jit
+def counted_ways(auto, pool, work, record, scope):
+    """:func:`ways` of an object of which so many members have to come, or may come."""
+    counts = int(auto[SETS]) + int(auto[auto[SCOPE_COUNTS] + scope])
+    least = int(auto[auto[SCOPE_LEAST] + scope])
+    most = int(auto[auto[SCOPE_MOST] + scope])
+    members = int(auto[counts])
+    first = 0
+    if auto[auto[SCOPE_FLAGS] + scope] & ORDERED:
+        first = int(last_member(auto, pool, record, scope)) + 1
+    # in how many ways so many more of the members looked at can come
+    some = int(work[W_LEFT])
+    work[some] = 1
+    n = 0
+    had = 0
+    for i in range(members):
+        if (int(pool[record + BITS + i // WORD]) >> (i % WORD)) & 1:
+            had += 1
+        elif i >= first:
+            skips = not is_required(auto, scope, i)
+            work[some + n + 1] = 0
+            for j in range(n + 1, -1, -1):
+                with_it = 0 if j == 0 else int(work[some + j - 1]) * int(auto[counts + 1 + i])
+                without = int(work[some + j]) if skips else 0
+                work[some + j] = min(MANY, with_it + without)
+            n += 1
+    total = 0
+    for j in range(n + 1):
+        if had + j >= least and (most < 0 or had + j <= most):
+            total += int(work[some + j])
+    return min(MANY, total)
+
+
+@jit
+def ways(auto, pool, work, record, scope):
+    """In how many ways the rest of a scope can come, after what comes in it now; MANY at most."""
+    flags = int(auto[auto[SCOPE_FLAGS] + scope])
+    if flags & AMPLE:
+        return MANY
+    counts = int(auto[SETS]) + int(auto[auto[SCOPE_COUNTS] + scope])
+    total = 1
+    if auto[auto[SCOPE_GATHER] + scope] == OBJECT_OF:
+        if auto[auto[SCOPE_LEAST] + scope] > 0 or auto[auto[SCOPE_MOST] + scope] >= 0:
+            return counted_ways(auto, pool, work, record, scope)
+        first = 0
+        if flags & ORDERED:
+            first = int(last_member(auto, pool, record, scope)) + 1
+        for i in range(first, int(auto[counts])):
+            if (int(pool[record + BITS + i // WORD]) >> (i % WORD)) & 1:
+                continue
+            some = int(auto[counts + 1 + i])
+            if not is_required(auto, scope, i):
+                some += 1
+            total = min(MANY, total * some)
+        return total
+    least = int(auto[auto[SCOPE_LEAST] + scope])
+    most = int(auto[auto[SCOPE_MOST] + scope])
+    items = int(auto[counts + 1])
+    had = int(pool[record + 3])
+    if most < 0:
+        return MANY if items > 0 else 1
+    if had < 0:
+        return MANY
+    if items >= MANY:
+        return MANY if had < most else 1
+    product = 1
+    total = 0
+    for j in range(most - had + 1):
+        if had + j >= least:
+            total += product
+        product *= items - had - j if flags & DISTINCT else items
+        if total >= MANY or product >= MANY:
+            return MANY
+        if product <= 0:
+            break
+    return total
+
+
+@jit
+def choices(auto, scope, had):
+    """How many items may come next in an array in which so many have come."""
+    items = int(auto[auto[SETS] + auto[auto[SCOPE_COUNTS] + scope] + 1])
+    if auto[auto[SCOPE_FLAGS] + scope] & DISTINCT and items < MANY and had > 0:
+        return max(0, items - had)
+    return items
+
+
+@jit
+def passes_over(auto, pool, record, scope, tree):
+    """Whether an object that came has no name that, members coming in order, has been passed over."""
+    last = int(last_member(auto, pool, record, scope))
+    sets = int(auto[SETS])
+    keys = sets + int(auto[auto[SCOPE_KEYS] + scope])
+    for i in range(last):
+        if (int(pool[record + BITS + i // WORD]) >> (i % WORD)) & 1:
+            continue
+        at = sets + int(auto[keys + i])
+        node = tree
+        for j in range(int(auto[at])):
+            node = int(seen_child(pool, node, int(auto[at + 1 + j])))
+            if node < 0:
+                break
+        if node >= 0 and pool[node + 3] != 0:
+            return False
+    return True
+
+
+@jit
+def extends(auto, pool, table, count, work, value, levels, closed):
+    """Whether a value that came begins as the levels do: 0, or what it has at the place that comes next.
+
+    ``closed``: whether it is the same as the innermost level, to which nothing is added.
+    """
+    records = int(work[W_LEVELS])
+    scopes = int(work[W_SCOPES])
+    for i in range(levels - 1, -1, -1):
+        record = int(work[records + i])
+        content = int(pool[record + CONTENT])
+        pending = int(pool[record + PENDING])
+        holds = int(pool[value + 4])
+        scope = int(work[scopes + i])
+        if not (i == 0 and closed) and find2(pool, table, KNOWN, value, scope) < 0:
+            return 0
+        if auto[auto[SCOPE_GATHER] + scope] == OBJECT_OF:
+            if pool[value + 3] != OBJECT_TAG:
+                return 0
+            if i == 0 and closed:
+                return value if holds == content else 0
+            if not includes(pool, count, work, holds, content):
+                return 0
+            if auto[auto[SCOPE_FLAGS] + scope] & ORDERED:
+                if not passes_over(auto, pool, record, scope, holds):
+                    return 0
+            if pending != NOTHING:
+                text = 0 if pending == NO_BYTES else pending
+                value = int(member_of(pool, count, work, holds, text))
+        else:
+            if pool[value + 3] != ARRAY_TAG:
+                return 0
+            if i == 0 and closed:
+                return value if holds == content else 0
+            n = int(length_of(pool, content))
+            if pending == NOTHING:
+                if first_of(pool, count, holds, n) != content:
+                    return 0
+            else:
+                holds = int(first_of(pool, count, holds, n + 1))
+                if holds < 0 or pool[holds + 3] != content:
+                    return 0
+                value = int(pool[holds + 4])
+        if value == 0:
+            return 0
+    return value
+
+
+@jit
+def began_so(auto, pool, table, count, work, frame, levels, closed):
+    """How many values that came in a scope begin as the levels below it do."""
+    values = int(pool[pool[frame + 4] + CONTENT])
+    total = 0
+    while values > 0 and count[TOO_COMPLEX] == 0:
+        count[WORK] += 1
+        if extends(auto, pool, table, count, work, int(pool[values + 4]), levels, closed) != 0:
+            total += 1
+        values = int(pool[values + 3])
+    return total
+
+
+@jit
+def level(auto, pool, count, work, levels, frame, record):
+    """Add the record of a scope to the levels; their number, or -1 where it is not known what has come."""
+    if pool[record + CONTENT] < 0 or pool[record + PENDING] < 0:
+        return -1
+    if levels >= MOST_LEVELS:
+        count[TOO_COMPLEX] = 1
+        return -1
+    work[work[W_LEVELS] + levels] = record
+    work[work[W_SCOPES] + levels] = scope_of(auto, pool, frame)
+    return levels + 1
+
+
+@jit
+def differs(auto, pool, table, count, work, frame, record, total, closed, way):
+    """:func:`may_differ` on one way through the scopes around, and whether there are several."""
+    levels = 0
+    several = False
+    while total < MANY:
+        levels = int(level(auto, pool, count, work, levels, frame, record))
+        if levels < 0:
+            count[TOO_COMPLEX] = max(NOT_KNOWN, int(count[TOO_COMPLEX]))
+            return True, several
+        frame, way, more = around(auto, pool, int(pool[frame + 5]), way)
+        several = several or more
+        if frame < 0:
+            count[TOO_COMPLEX] = NOT_KNOWN
+            return True, several
+        if frame == 0 or gathers(auto, pool, frame) == 0:
+            return True, several
+        record = int(pool[frame + 4])
+        flags = int(flags_of(auto, pool, frame))
+        if flags & DISTINCT:
+            if pool[record + CONTENT] < 0:
+                count[TOO_COMPLEX] = NOT_KNOWN
+                return True, several
+            total -= int(began_so(auto, pool, table, count, work, frame, levels, closed))
+            if total <= 0:
+                return False, several
+            if flags & OUTERMOST:
+                return way == 0, several
+        if pool[record + IS_APART] != 0:
+            return way == 0, several
+        total = min(
+            MANY, total * int(ways(auto, pool, work, record, int(scope_of(auto, pool, frame))))
+        )
+    return way == 0, several
+
+
+@jit
+def may_differ(auto, pool, table, count, work, frame, record, total, closed):
+    """Whether what the scope of a frame becomes, its record as given, can still differ from what came.
+
+    ``total``: in how many ways what comes next in it can; ``closed``: nothing does. Where that depends on
+    what is not known, TOO_COMPLEX is set to NOT_KNOWN.
+    """
+    if flags_of(auto, pool, frame) & OUTERMOST:
+        return True
+    if not closed:
+        rest = int(ways(auto, pool, work, record, int(scope_of(auto, pool, frame))))
+        total = min(MANY, total * rest)
+    if total <= 0:
+        return False
+    if total >= MANY or pool[record + IS_APART] != 0:
+        return True
+    way = 0
+    while way < MOST_WAYS and count[TOO_COMPLEX] == 0:
+        alive, several = differs(auto, pool, table, count, work, frame, record, total, closed, way)
+        if alive:
+            return True
+        if not several:
+            return False
+        way += 1
+    return count[TOO_COMPLEX] != 0
+
+
+@jit
+def is_apart(auto, pool, table, count, work, frame, record):
+    """Whether it is known that no value that came begins as what the scope of a frame becomes."""
+    first = frame
+    way = 0
+    while way < MOST_WAYS:
+        frame = first
+        now = record
+        levels = 0
+        left = way
+        several = False
+        while True:
+            levels = int(level(auto, pool, count, work, levels, frame, now))
+            if levels < 0:
+                return False
+            frame, left, more = around(auto, pool, int(pool[frame + 5]), left)
+            several = several or more
+            if frame <= 0 or gathers(auto, pool, frame) == 0:
+                return False
+            now = int(pool[frame + 4])
+            flags = int(flags_of(auto, pool, frame))
+            if flags & DISTINCT:
+                if pool[now + CONTENT] < 0:
+                    return False
+                if began_so(auto, pool, table, count, work, frame, levels, False) > 0:
+                    return False
+                if flags & OUTERMOST:
+                    break
+            if pool[now + IS_APART] != 0:
+                break
+        if not several:
+            return True
+        way += 1
+    return True
+
+
+@jit
+def told(auto, pool, table, count, work, frame, record, exact):
+    """A record of the scope of a frame with what is known of its being apart from what came.
+
+    In a walk, what is apart is not looked at any more: it need not be told from others that are.
+    """
+    content = int(pool[record + CONTENT])
+    pending = int(pool[record + PENDING])
+    apart = int(pool[record + IS_APART])
+    if flags_of(auto, pool, frame) & OUTERMOST:
+        return record
+    if apart == 0 and is_apart(auto, pool, table, count, work, frame, record):
+        apart = 1
+    if apart != 0 and not exact and count[KEEP] == 0:
+        if flags_of(auto, pool, frame) & DISTINCT == 0:
+            content = UNSAID
+        if pending > ITEM:
+            pending = LOST
+    return int(filled(pool, table, count, work, record, content, pending, apart))
+
+
+@jit
+def begins_apart(auto, pool, stacks):
+    """Whether what begins on a SET is known to be apart from all values that came."""
+    way = 0
+    while way < MOST_WAYS:
+        frame, _, several = around(auto, pool, stacks, way)
+        if frame <= 0 or gathers(auto, pool, frame) == 0:
+            return 0
+        record = int(pool[frame + 4])
+        flags = int(flags_of(auto, pool, frame))
+        if flags & DISTINCT and pool[record + CONTENT] != 0:
+            return 0
+        if flags & OUTERMOST == 0 and pool[record + IS_APART] == 0:
+            return 0
+        if not several:
+            return 1
+        way += 1
+    return 1
+
+
+@jit
+def places(auto, pool, table, count, work, frame):
+    """What values that came have at the place that is next in a scope, into W_TREE; how many, or -1.
+
+    In an object of which a name comes next, these are the objects.
+    """
+    first = frame
+    found = 0
+    tree = int(work[W_TREE])
+    way = 0
+    while way < MOST_WAYS:
+        frame = first
+        record = int(pool[frame + 4])
+        levels = 0
+        left = way
+        several = False
+        while True:
+            levels = int(level(auto, pool, count, work, levels, frame, record))
+            if levels < 0:
+                return -1
+            frame, left, more = around(auto, pool, int(pool[frame + 5]), left)
+            several = several or more
+            if frame <= 0 or gathers(auto, pool, frame) == 0:
+                return -1
+            record = int(pool[frame + 4])
+            flags = int(flags_of(auto, pool, frame))
+            if flags & DISTINCT:
+                values = int(pool[record + CONTENT])
+                if values < 0:
+                    return -1
+                while values > 0 and left == 0:
+                    count[WORK] += 1
+                    one = int(
+                        extends(
+                            auto, pool, table, count, work, int(pool[values + 4]), levels, False
+                        )
+                    )
+                    if one != 0:
+                        if found >= work[W_TREE_SIZE]:
+                            count[TOO_COMPLEX] = 1
+                            return -1
+                        work[tree + found] = one
+                        found += 1
+                    values = int(pool[values + 3])
+                if flags & OUTERMOST:
+                    break
+            if pool[record + IS_APART] != 0:
+                break
+        if not several:
+            break
+        way += 1
+    return found
+
+
+@jit
+def beside(auto, pool, table, count, work, frame, number, role, root, cell):
+    """What a text that begins in a scope is read beside: ``(tree of the texts there, tree of what may not end)``.
+
+    The first is OFF when the text is apart from all that came, LOST when that is not known. The second is
+    ``root``, a tree of texts that came, with more of them in ``cell``: those which nothing that
+    follows makes different.
+    """
+    record = int(pool[frame + 4])
+    if pool[record + IS_APART] != 0:
+        return OFF, root
+    found = int(places(auto, pool, table, count, work, frame))
+    if role == NAME_ROLE:
+        if found == 0:
+            return OFF, root
+        if found == 1:
+            return int(pool[work[work[W_TREE]] + 4]), root
+        return LOST, root
+    if found < 0:
+        if ways(auto, pool, work, record, int(scope_of(auto, pool, frame))) < MANY:
+            count[TOO_COMPLEX] = max(NOT_KNOWN, int(count[TOO_COMPLEX]))
+        return LOST, root
+    along = OFF
+    tree = int(work[W_TREE])
+    for i in range(found):
+        value = int(work[tree + i])
+        if pool[value + 3] != role:
+            continue
+        text = int(pool[value + 4])
+        along = int(paired(pool, table, count, work, along, text, 1))
+        after = int(joined(auto, pool, table, count, work, frame, record, value))
+        if find2(pool, table, KNOWN, value, -1 - number) < 0:
+            continue
+        if not may_differ(auto, pool, table, count, work, frame, after, 1, False):
+            root = int(planted(auto, pool, table, count, work, root, text, number, cell))
+        if count[TOO_COMPLEX] != 0:
+            break
+    return along, root

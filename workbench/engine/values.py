@@ -1,0 +1,290 @@
+"""Values that are read in scopes: what they are made of.
+
+Where the items of an array must differ, the scopes inside of it gather what they hold: an object the tree
+of its names with the VALUE of each, an array the LIST of its items'. Equal values are one term, in
+whatever order and spelling they came.
+
+Next file to read: ``places.py``.
+"""
+
+from __future__ import annotations
+
+from workbench.engine.jit import jit
+from workbench.engine.layout import (
+    ARRAY_OF,
+    ARRAY_TAG,
+    ASK,
+    CONSTANT_TAG,
+    CONTENT,
+    FRAME,
+    HOLE,
+    IS_APART,
+    ITEM,
+    KNOWN,
+    LIST,
+    LOST,
+    MANY,
+    MOST_WAYS,
+    NO_BYTES,
+    NOTHING,
+    OBJECT_OF,
+    OBJECT_TAG,
+    PENDING,
+    RECORD,
+    SCOPE_FLAGS,
+    SCOPE_GATHER,
+    SCOPE_KEYS,
+    SCOPE_SITE,
+    SEEN,
+    SETS,
+    SITE_BASE,
+    SITE_LOOP,
+    STRANGE,
+    TEXT,
+    TOO_COMPLEX,
+    UNSAID,
+    VALUE,
+    W_BUFFER,
+    W_LEFT,
+    W_TEXT,
+    W_TEXT_SIZE,
+    W_WAY,
+    WORK,
+)
+from workbench.engine.seen import (
+    grown,
+    seen_child,
+)
+from workbench.engine.terms import (
+    intern,
+    term2,
+    term3,
+)
+
+
+@jit
+def scope_of(auto, pool, frame):
+    """Number of the scope whose frame it is, or -1."""
+    if pool[frame] & 31 != FRAME or pool[frame + 3] < SITE_BASE:
+        return -1
+    loop = int(auto[auto[SITE_LOOP] + pool[frame + 3] - SITE_BASE])
+    return SCOPE_SITE - loop if loop <= SCOPE_SITE else -1
+
+
+@jit
+def gathers(auto, pool, frame):
+    """What the scope of a frame gathers; 0 for other frames."""
+    scope = int(scope_of(auto, pool, frame))
+    return 0 if scope < 0 else int(auto[auto[SCOPE_GATHER] + scope])
+
+
+@jit
+def flags_of(auto, pool, frame):
+    """How the scope of a frame gathers."""
+    return int(auto[auto[SCOPE_FLAGS] + scope_of(auto, pool, frame)])
+
+
+@jit
+def around(auto, pool, stacks, way):
+    """The scope below plain calls in a SET: ``(its frame, way, whether there are several)``.
+
+    The frame is ASK - hole where it is not known, 0 for none. ``way`` says which of several: its remainders
+    choose one after the other, what is left of it is returned.
+    """
+    several = False
+    while True:
+        n = int(pool[stacks]) >> 5
+        frame = int(pool[stacks + 3 + way % n])
+        several = several or n > 1
+        way //= n
+        kind = pool[frame] & 31
+        if kind == HOLE:
+            return ASK - frame, way, several
+        if kind != FRAME:
+            return 0, way, several
+        if pool[frame + 3] >= SITE_BASE:
+            return (frame if scope_of(auto, pool, frame) >= 0 else 0), way, several
+        stacks = int(pool[frame + 5])
+
+
+@jit
+def hidden(auto, pool, stacks):
+    """A hole below plain calls in a SET, as ASK - hole; 0 when there is none."""
+    way = 0
+    while way < MOST_WAYS:
+        frame, left, several = around(auto, pool, stacks, way)
+        if left == 0 and frame <= ASK:
+            return frame
+        if not several:
+            break
+        way += 1
+    return 0
+
+
+@jit
+def filled(pool, table, count, work, record, content, pending, apart):
+    """A record with other contents of what it gathers."""
+    n = int(pool[record]) >> 5
+    buffer = int(work[W_BUFFER])
+    for i in range(n):
+        work[buffer + i] = pool[record + 3 + i]
+    work[buffer + CONTENT - 3] = content
+    work[buffer + PENDING - 3] = pending
+    work[buffer + IS_APART - 3] = apart
+    return int(intern(pool, table, count, RECORD, work, buffer, n))
+
+
+@jit
+def bytes_of(pool, count, work, text):
+    """The bytes of a TEXT into W_TEXT, the last one first; returns how many."""
+    n = 0
+    at = int(work[W_TEXT])
+    size = int(work[W_TEXT_SIZE])
+    while text > 0:
+        if n >= size:
+            count[TOO_COMPLEX] = 1
+            return 0
+        work[at + n] = pool[text + 4]
+        n += 1
+        text = int(pool[text + 3])
+    return n
+
+
+@jit
+def member_of(pool, count, work, tree, text):
+    """The VALUE of a name in the tree of an object, or 0."""
+    n = int(bytes_of(pool, count, work, text))
+    at = int(work[W_TEXT])
+    while n > 0 and tree >= 0:
+        n -= 1
+        tree = int(seen_child(pool, tree, int(work[at + n])))
+    return 0 if tree < 0 else int(pool[tree + 3])
+
+
+@jit
+def paired(pool, table, count, work, tree, text, value):
+    """The tree of an object with one more name (a TEXT) and its VALUE; ``tree`` may be OFF."""
+    n = int(bytes_of(pool, count, work, text))
+    at = int(work[W_TEXT])
+    way = int(work[W_WAY])
+    node = tree
+    for i in range(n):
+        work[way + i] = node
+        if node >= 0:
+            node = int(seen_child(pool, node, int(work[at + n - 1 - i])))
+    below = int(grown(pool, table, count, work, node, -1, 0, value, MANY))
+    for i in range(n):
+        node = int(work[way + n - 1 - i])
+        below = int(grown(pool, table, count, work, node, int(work[at + i]), below, 0, MANY))
+    return below
+
+
+@jit
+def includes(pool, count, work, more, less):
+    """Whether the tree of an object has all names of another, with the same values."""
+    stack = int(work[W_LEFT])
+    size = int(work[W_TEXT_SIZE])
+    work[stack] = more
+    work[stack + 1] = less
+    n = 2
+    while n > 0:
+        n -= 2
+        more = int(work[stack + n])
+        less = int(work[stack + n + 1])
+        if more == less:
+            continue
+        count[WORK] += 1
+        if pool[less + 3] != 0 and pool[less + 3] != pool[more + 3]:
+            return False
+        for i in range(less + 6, less + 3 + (int(pool[less]) >> 5), 2):
+            below = int(seen_child(pool, more, int(pool[i])))
+            if below < 0:
+                return False
+            if n + 2 > size:
+                count[TOO_COMPLEX] = 1
+                return False
+            work[stack + n] = below
+            work[stack + n + 1] = pool[i + 1]
+            n += 2
+    return True
+
+
+@jit
+def length_of(pool, values):
+    """Number of items in a LIST."""
+    return 0 if values <= 0 else int(pool[values + 5])
+
+
+@jit
+def first_of(pool, count, values, n):
+    """The first ``n`` items of a LIST as a LIST, or -1 when there are not so many."""
+    left = int(length_of(pool, values)) - n
+    if left < 0:
+        return -1
+    count[WORK] += left
+    while left > 0:
+        values = int(pool[values + 3])
+        left -= 1
+    return values
+
+
+@jit
+def joined(auto, pool, table, count, work, frame, record, value):
+    """A record of the scope of a frame after a VALUE has come at the place that waits for it."""
+    content = int(pool[record + CONTENT])
+    pending = int(pool[record + PENDING])
+    apart = int(pool[record + IS_APART])
+    if value == STRANGE:
+        apart = 1
+    if value <= 0 or content < 0:
+        content = UNSAID
+    elif gathers(auto, pool, frame) == ARRAY_OF:
+        n = int(length_of(pool, content)) + 1
+        content = int(term3(pool, table, count, work, LIST, content, value, n))
+    elif pending > ITEM:
+        text = 0 if pending == NO_BYTES else pending
+        content = int(paired(pool, table, count, work, content, text, value))
+    else:
+        content = UNSAID
+    return int(filled(pool, table, count, work, record, content, NOTHING, apart))
+
+
+@jit
+def gathered(auto, pool, table, count, work, frame):
+    """The VALUE of a scope that has come to its end: STRANGE or LOST where it is not known."""
+    record = int(pool[frame + 4])
+    content = int(pool[record + CONTENT])
+    if content < 0:
+        return STRANGE if pool[record + IS_APART] != 0 else LOST
+    tag = OBJECT_TAG if gathers(auto, pool, frame) == OBJECT_OF else ARRAY_TAG
+    value = int(term2(pool, table, count, work, VALUE, tag, content))
+    # that the scope can become this value: other scopes may have been read at the same place
+    term2(pool, table, count, work, KNOWN, value, int(scope_of(auto, pool, frame)))
+    return value
+
+
+@jit
+def name_at(auto, pool, table, count, work, scope, member):
+    """What is pending in an object after the name of one of its members."""
+    at = int(auto[SETS]) + int(auto[auto[SETS] + auto[auto[SCOPE_KEYS] + scope] + member])
+    text = 0
+    for i in range(int(auto[at])):
+        text = int(term2(pool, table, count, work, TEXT, text, int(auto[at + 1 + i])))
+    return NO_BYTES if text == 0 else text
+
+
+@jit
+def fresh_content(auto, pool, table, count, work, scope):
+    """What a scope has gathered at its beginning."""
+    if auto[auto[SCOPE_GATHER] + scope] != OBJECT_OF:
+        return 0
+    buffer = int(work[W_BUFFER])
+    for i in range(3):
+        work[buffer + i] = 0
+    return int(intern(pool, table, count, SEEN, work, buffer, 3))
+
+
+@jit
+def constant(pool, table, count, work, number):
+    """The VALUE of null, true or false."""
+    return int(term2(pool, table, count, work, VALUE, CONSTANT_TAG, number))

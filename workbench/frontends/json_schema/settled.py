@@ -1,0 +1,56 @@
+"""What becomes of ``uniqueItems``: whether the items of an array can be compared.
+
+Next file to read: ``value_counts.py``.
+"""
+
+from __future__ import annotations
+
+from workbench.errors import GrammarTooComplex, UnsupportedConstraint
+from workbench.frontends.json_schema.distinct import choices_of, has_structures
+from workbench.frontends.json_schema.document import Document
+from workbench.frontends.json_schema.nodes import Nodes
+from workbench.frontends.json_schema.value_counts import Counter
+from workbench.frontends.json_schema.values import ARRAY
+from workbench.grammar.ir import Outcome
+
+__all__ = ["settle_items"]
+
+
+def settle_items(document: Document, nodes: Nodes, counter: Counter) -> bool:
+    """Say of each ``uniqueItems`` that items can be compared, or take it back as unsupported.
+
+    Returns whether some were taken back. Raises ``UnsupportedConstraint`` unless it is to be reported.
+    """
+    taken_back = False
+    for location, number in document.unique:
+        if not location.types & ARRAY:
+            continue
+        outcome = document.outcomes[number]
+        cells = location.cells
+        status, reason = outcome.status, outcome.detail
+        try:
+            if (cells is not None and cells.prefix) or location.contains is not None:
+                raise UnsupportedConstraint(
+                    outcome.pointer, "uniqueItems is enforced where one schema holds for all items"
+                )
+            rest = None if cells is None else cells.rest
+            item = nodes.of(() if rest is None else (rest,))
+            if has_structures(nodes, item):
+                before, counter.has_numbers = counter.has_numbers, False
+                counter.node(item)
+                numbers, counter.has_numbers = counter.has_numbers, before
+            else:
+                numbers = choices_of(nodes, item).numbers is not None
+            if numbers:
+                status = "restricted"
+                reason = "numbers without exponents, trailing zeros or a sign before zero"
+        except UnsupportedConstraint as error:
+            status, reason = "unsupported", error.reason
+        except GrammarTooComplex as error:
+            status, reason = "unsupported", str(error)
+        document.outcomes[number] = Outcome(outcome.pointer, outcome.keyword, status, reason)
+        if status == "unsupported":
+            location.unique = False
+            taken_back = True
+    document.refuse()
+    return taken_back

@@ -1,0 +1,345 @@
+"""How many values nodes have, where arrays need to know that their items can still differ.
+
+Next file to read: ``gathered.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from workbench.automaton.model import MANY
+from workbench.errors import UnsupportedConstraint
+from workbench.frontends.json_schema import facts as f
+from workbench.frontends.json_schema.anyorder import (
+    FreeMachine,
+    free_machine,
+)
+from workbench.frontends.json_schema.distinct import (
+    count_texts,
+    listed_texts,
+    number_texts,
+    string_texts,
+)
+from workbench.frontends.json_schema.emptiness import Emptiness
+from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula, facts_in
+from workbench.frontends.json_schema.nodes import KINDS, Node, Nodes
+from workbench.frontends.json_schema.shapes import ArrayPlan, ObjectPlan, Shapes, plain_parts
+from workbench.frontends.json_schema.values import (
+    BOOLEAN,
+    NULL,
+    NUMBER,
+    STRING,
+)
+from workbench.frontends.json_schema.weave import ends
+
+__all__ = ["Counter", "Named", "is_unlike"]
+
+#: alternatives of one closed object
+_MOST_ALTERNATIVES = 64
+
+
+class Named(NamedTuple):
+    """A member of an object: its name, the nodes of which one is its value's, whether it has to come."""
+
+    name: str
+    nodes: tuple[Node, ...]
+    required: bool
+
+
+class Counter:
+    """How many values nodes have."""
+
+    def __init__(self, nodes: Nodes, shapes: Shapes, emptiness: Emptiness, any_order: bool) -> None:
+        self.nodes = nodes
+        self.shapes = shapes
+        self.emptiness = emptiness
+        self.any_order = any_order
+        self.has_numbers = False
+        emptiness.count = self.node
+        self._known: dict[int, int] = {}
+        self._formulas: dict[tuple[int, int], int] = {}
+        self._machines: dict[int, tuple[ObjectPlan, FreeMachine]] = {}
+        self._alternatives: dict[int, tuple[ObjectPlan, list[tuple[Named, ...]]]] = {}
+        self._overlap = False
+
+    def node(self, node: Node) -> int:
+        """Number of values of a node, :data:`MANY` for more than can be counted.
+
+        Raises ``UnsupportedConstraint`` where it is not known, and ``GrammarTooComplex`` past a budget.
+        """
+        known = self._known.get(node.index)
+        if known is None:
+            # a value that holds values of its own node is one of endlessly many
+            self._known[node.index] = MANY
+            total = 0
+            if not self.emptiness.holds(node):
+                for kind in KINDS:
+                    total += self.kind(kind, self.nodes.formula(node, kind), node.pointer)
+            known = self._known[node.index] = min(MANY, total)
+        return known
+
+    def any_of(self, nodes: Sequence[Node]) -> int:
+        """:meth:`node` for the values of any of some nodes."""
+        found = [self.node(node) for node in nodes]
+        if MANY in found:
+            return MANY
+        some = [node for node, n in zip(nodes, found, strict=True) if n]
+        for one, two in combinations(some, 2):
+            if self.emptiness.fits(self.nodes.node([*one.atoms, *two.atoms])):
+                reason = (
+                    "uniqueItems is not enforced where few values are described in several ways"
+                )
+                raise UnsupportedConstraint(one.pointer, reason)
+        return min(MANY, sum(found))
+
+    def kind(self, kind: int, formula: Formula, pointer: str) -> int:
+        """:meth:`node` for the values of one type."""
+        if formula is FALSE:
+            return 0
+        self.has_numbers = self.has_numbers or kind == NUMBER
+        if kind == STRING and (listed := listed_texts(self.nodes, formula)) is not None:
+            return len(listed)
+        if kind in (STRING, NUMBER):
+            texts = string_texts(formula) if kind == STRING else number_texts(self.nodes, formula)
+            found = count_texts(texts)
+            return MANY if found is None else found
+        if kind in (BOOLEAN, NULL):
+            values = (True, False) if kind == BOOLEAN else (None,)
+            return sum(self.nodes.satisfies(value, formula) for value in values)
+        if formula is TRUE:
+            self.has_numbers = True
+            return MANY
+        key = kind, id(formula)
+        known = self._formulas.get(key)
+        if known is None:
+            known = self._formulas[key] = self._structures(kind, formula, pointer)
+        return known
+
+    def _structures(self, kind: int, formula: Formula, pointer: str) -> int:
+        if not self.emptiness.possible_kind(kind, formula, self.emptiness.fits, pointer):
+            return 0
+        shape = self.shapes.of(kind, formula)
+        if shape.values is not None:
+            self.has_numbers = True
+            return len(shape.values)
+        if shape.either is not None:
+            found = [self.kind(kind, one, pointer) for one in shape.either]
+            if MANY in found:
+                return MANY
+            pairs = combinations([one for one, n in zip(shape.either, found, strict=True) if n], 2)
+            both = (self.nodes.formulas.all_of(pair) for pair in pairs)
+            fits = self.emptiness.fits
+            if not any(self.emptiness.possible_kind(kind, one, fits, pointer) for one in both):
+                return sum(found)
+            reason = "uniqueItems is not enforced where few objects are described in several ways"
+            raise UnsupportedConstraint(pointer, reason)
+        if isinstance(shape.plan, ObjectPlan):
+            return self._objects(shape.plan, pointer)
+        assert isinstance(shape.plan, ArrayPlan)
+        return self._arrays(shape.plan, pointer)
+
+    def _objects(self, plan: ObjectPlan, pointer: str) -> int:
+        if self.has_endless_names(plan):
+            if plan.open is TRUE and not plan.counts:
+                for name in plan.named:
+                    if plan.allows_name(name):
+                        self.any_of(plan.values(name))
+            elif not self._always_goes_on(plan):
+                reason = "uniqueItems is not enforced around objects to which at last nothing can be added"
+                raise UnsupportedConstraint(pointer, reason)
+            return MANY
+        found = [self._closed(members, plan) for members in self.alternatives(plan)]
+        if MANY not in found and len(found) > 1 and self._overlap:
+            reason = "uniqueItems is not enforced where few objects are described in several ways"
+            raise UnsupportedConstraint(pointer, reason)
+        return min(MANY, sum(found))
+
+    def _closed(self, members: Sequence[Named], plan: ObjectPlan) -> int:
+        """Number of the objects with some members."""
+        ways = [1]
+        for member in members:
+            with_it = [self.any_of(member.nodes) * n for n in ways]
+            ways = [*(0 if member.required else n for n in ways), 0]
+            for number, n in enumerate(with_it):
+                ways[number + 1] = min(MANY, ways[number + 1] + n)
+        most = len(ways) - 1 if plan.most is None else plan.most
+        return min(MANY, sum(ways[plan.least : most + 1]))
+
+    def alternatives(self, plan: ObjectPlan) -> list[tuple[Named, ...]]:
+        """The members of a closed object: in each alternative they come, or do not, whatever others do.
+
+        Raises ``UnsupportedConstraint`` when there are too many alternatives.
+        """
+        known = self._alternatives.get(id(plan))
+        if known is None:
+            self._overlap = False
+            cases = list(self._split(plan)) if plan.open is not TRUE else [{}]
+            made = []
+            for fixed in cases:
+                members = []
+                for name in plan.named:
+                    found = [fixed[name]] if name in fixed else plan.values(name)
+                    nodes = [node for node in found if node and self.emptiness.fits(node)]
+                    if nodes and plan.allows_name(name):
+                        required = name in plan.required or name in fixed
+                        members.append(Named(name, tuple(nodes), required))
+                names = {one.name for one in members}
+                wanted = {*plan.required, *(name for name, node in fixed.items() if node)}
+                if names >= wanted:
+                    made.append(tuple(members))
+            known = self._alternatives[id(plan)] = plan, made
+        return known[1]
+
+    def _split(self, plan: ObjectPlan) -> Iterator[dict[str, Node | None]]:
+        """What members a formula asks for or forbids (``None``), in all ways to satisfy it."""
+        facts = list(facts_in(plan.open))
+        touched = []
+        for place, name in enumerate(plan.named):
+            options = plan.options_of(name)
+            if any(options(fact) is not None for fact in facts):
+                touched.append((place, name))
+        weaver, fits = self.shapes.weaver, self.emptiness.fits
+        found = 0
+        todo: list[tuple[int, Formula, dict[str, Node | None]]] = [(0, plan.open, {})]
+        with weaver.budget():
+            while todo:
+                number, residual, chosen = todo.pop()
+                if residual is TRUE or number == len(touched):
+                    if residual is not TRUE and not ends(residual):
+                        continue
+                    found += 1
+                    if found > _MOST_ALTERNATIVES:
+                        reason = (
+                            "uniqueItems is not enforced around objects with so many conditions"
+                        )
+                        raise UnsupportedConstraint(plan_pointer(plan), reason)
+                    yield chosen
+                    continue
+                place, name = touched[number]
+                if name not in plan.required:
+                    left = plan.settled(weaver, residual, place)
+                    if left is not FALSE:
+                        todo.append((number + 1, left, {**chosen, name: None}))
+                if not plan.allows_name(name):
+                    continue
+                ways = [
+                    way
+                    for base in plan.bases(name)
+                    for way in weaver.advance(residual, plan.options_of(name), base, fits)
+                ]
+                for one, two in combinations([node for node, _ in ways], 2):
+                    both = self.nodes.node([*one.atoms, *two.atoms])
+                    self._overlap = self._overlap or fits(both)
+                for node, left in ways:
+                    left = plan.settled(weaver, left, place)
+                    if left is not FALSE:
+                        todo.append((number + 1, left, {**chosen, name: node}))
+
+    def has_endless_names(self, plan: ObjectPlan) -> bool:
+        """Whether an object may have any number of members that are not listed."""
+        cells = [
+            number
+            for number, cell in enumerate(plan.cells())
+            if self.emptiness.fits(plan.cell_value(cell))
+        ]
+        for number in cells:
+            self.node(plan.cell_value(plan.cells()[number]))
+        if not cells:
+            return False
+        names = [plan.cell_names(number) for number in cells]
+        if any(one is None or count_texts(one) is None for one in names):
+            return True
+        reason = "uniqueItems is not enforced where objects have a few names that are not listed"
+        raise UnsupportedConstraint(plan_pointer(plan), reason)
+
+    def machine(self, plan: ObjectPlan) -> FreeMachine:
+        """The machine of an object in any order."""
+        found = self._machines.get(id(plan))
+        if found is None:
+            if plan.open is not TRUE:
+                plan.list_few()
+            machine = free_machine(plan, self.shapes.weaver, self.emptiness.fits)
+            found = self._machines[id(plan)] = plan, machine
+        return found[1]
+
+    def _always_goes_on(self, plan: ObjectPlan) -> bool:
+        """Whether in each state any number of members with other names may come."""
+        endless = {
+            number
+            for number in range(len(plan.cells()))
+            if (names := plan.cell_names(number)) is None or count_texts(names) is None
+        }
+        if not self.any_order:
+            explored = self.shapes.explored(plan, self.emptiness.fits)
+            ways: list[list[tuple[bool, int]]] = []
+            for number, state in enumerate(explored.states):
+                others = state[0] >= len(plan.named)
+                ways.append(
+                    [
+                        (others and move.label in endless, explored.of(move.target))
+                        for move in explored.moves[number]
+                    ]
+                )
+                for move in explored.moves[number]:
+                    self.node(move.node)
+                if (skip := explored.skips[number]) is not None:
+                    ways[-1].append((False, explored.of(skip)))
+            return _all_reach(ways)
+        machine = self.machine(plan)
+        for node in {id(one.node): one.node for some in machine.moves for one in some}.values():
+            self.node(node)
+        return machine.most is None and all(
+            not moves or any(not move.listed and move.label in endless for move in moves)
+            for moves in machine.moves
+        )
+
+    def _arrays(self, plan: ArrayPlan, pointer: str) -> int:
+        items = [self.node(plan.item(position)) for position in range(plan.longest + 1)]
+        if plan.open is not TRUE and not is_unlike(plan):
+            reason = "uniqueItems is not enforced around arrays with conditions on single items"
+            raise UnsupportedConstraint(pointer, reason)
+        tail, unlike = items[-1], is_unlike(plan)
+        if plan.longest and (unlike or tail < MANY or plan.most is not None):
+            reason = "uniqueItems is not enforced around arrays whose first items have schemas of their own"
+            raise UnsupportedConstraint(pointer, reason)
+        most = plan.most
+        if unlike and tail < MANY:
+            most = tail if most is None else min(tail, most)
+        if most is None:
+            return MANY if tail else 1
+        total, product = 0, 1
+        for n in range(most + 1):
+            total += product if n >= plan.least else 0
+            product *= tail - n if unlike else tail
+            if total >= MANY or product >= MANY:
+                return MANY
+            if not product:
+                break
+        return total
+
+
+def _all_reach(ways: Sequence[Sequence[tuple[bool, int]]]) -> bool:
+    """Whether from each state a way that is marked can be reached."""
+    good = {number for number, some in enumerate(ways) if any(marked for marked, _ in some)}
+    changed = True
+    while changed:
+        changed = False
+        for number, some in enumerate(ways):
+            if number not in good and any(target in good for _, target in some):
+                good.add(number)
+                changed = True
+    return len(good) == len(ways)
+
+
+def is_unlike(plan: ArrayPlan) -> bool:
+    """Whether the items of an array must differ, and nothing else is said of single ones."""
+    found = [part for part in plain_parts(plan.open) if isinstance(part, f.Unique)]
+    others = len(plain_parts(plan.open)) - len(found)
+    return not others and (plan.distinct or any(one.positive and not one.seen for one in found))
+
+
+def plan_pointer(plan: ObjectPlan) -> str:
+    """Where an object is described."""
+    return plan.nodes.pointers.get(id(plan.formula), "#")
