@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Any, Literal as OneOf, NamedTuple
 
 import numpy as np
@@ -196,17 +195,24 @@ class Pieces:
 
     def _seq(self, expr: Seq, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
         items = runs_joined(expr.items)
-        if not items:
+        last = len(items) - 1
+        if last < 0:
             self.rows.extend((a, -1, -1, b))
             return
-        if len(items) == 1:
-            stack.append((items[0], a, b, origin))
-            return
-        first = self.position(origin, len(items) - 1)
-        stops = [a, *range(first, self.n), b]
+        stops = self.position(origin, last) if last else 0
         # pushed last to first, so that positions come in the order of the text
-        for item, (after, before) in zip(reversed(items), pairwise(reversed(stops)), strict=True):
-            stack.append((item, before, after, origin))
+        for i in range(last, -1, -1):
+            before = stops + i - 1 if i else a
+            after = stops + i if i < last else b
+            item = items[i]
+            kind = type(item)
+            if kind is ByteSet:
+                self._bytes(item.mask, before, after)  # type: ignore[attr-defined]
+            elif kind is Literal and len(item.data) == 1:  # type: ignore[attr-defined]
+                byte = item.data[0]  # type: ignore[attr-defined]
+                self.rows.extend((before, byte, byte, after))
+            else:
+                stack.append((item, before, after, origin))
 
     def _alt(self, expr: Alt, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
         if len(expr.items) > _FACTORED:
