@@ -224,6 +224,24 @@ def test_masks_hold_what_can_still_differ(case: str, order: str) -> None:
         check({**whole, "items": schema}, arrays(items, least, most, order), order, 60)
 
 
+@pytest.mark.parametrize("order", ["schema", "any"])
+def test_first_items_differ_too(order: str) -> None:
+    items = {"prefixItems": [BOOLEAN, BOOLEAN], "items": False}
+    texts = {"[]", "[true]", "[false]", "[true,false]", "[false,true]"}
+    check({"type": "array", "uniqueItems": True, **items}, texts, order, 60)
+    items = {"prefixItems": [BOOLEAN, {"type": "string"}], "maxItems": 3}
+    schema = {"type": "array", "uniqueItems": True, **items}
+    assert fits(schema, '[true, "true", {"a": true}]')
+    assert fits(schema, '[true, "x", false]')
+    assert not fits(schema, '[true, "x", true]')
+    assert not fits(schema, '[true, "x", "\\u0078"]')
+    assert not fits(schema, '[true, "x", {}, {}]')
+    with pytest.raises(wb.UnsupportedConstraint):
+        wb.json_schema(
+            {"uniqueItems": True, "prefixItems": [{"enum": ["a"]}, {"enum": ["a", "b"]}]}
+        )
+
+
 @st.composite
 def finite(draw: st.DrawFn, depth: int = 2) -> tuple[Any, list[Any]]:
     """A schema of a few values, and these."""

@@ -511,10 +511,10 @@ class Emitter:
 
     def _unlike(self, plan: ArrayPlan, origin: Origin) -> Expr:
         """An array whose items differ."""
-        if plan.open is not TRUE or plan.longest:
+        if plan.open is not TRUE:
             reason = "uniqueItems beside other keywords about single items is not enforced"
             raise UnsupportedConstraint(str(origin.pointer), reason)
-        if has_structures(self._nodes, plan.item(0)):
+        if plan.longest or has_structures(self._nodes, plan.item(0)):
             return self._gathered.unlike(plan, origin, True)
         choices = choices_of(self._nodes, plan.item(0))
         others: list[Expr] = []

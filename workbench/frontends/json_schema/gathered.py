@@ -64,7 +64,9 @@ __all__ = ["Gathered", "Writing"]
 
 _OTHER, _END, _BETWEEN = Guard("other"), Guard("end"), Guard("between")
 #: what scalars are as constants
-_NULL, _TRUE, _FALSE, _NO_TEXT = (Guard("value", 1 << i) for i in range(4))
+_CONSTANTS = [Guard("value", 1 << i) for i in range(4)]
+_NULL, _TRUE, _FALSE, _NO_TEXT = _CONSTANTS
+_WORDS = ((None, _NULL, b"null"), (True, _TRUE, b"true"), (False, _FALSE, b"false"))
 _QUOTE = Literal(b'"')
 #: more strings than these are written as a tree
 _FEW_TEXTS = 200
@@ -91,6 +93,12 @@ class Writing:
     holds_empty: Callable[[ObjectPlan, int], bool]
     member_origin: Callable[[ObjectPlan, str, Origin], Origin]
     ample_names: Callable[[ObjectPlan], bool]
+
+
+def _taken(guard: Guard, outermost: bool) -> Expr:
+    """A constant comes that may come once; around the outermost array nobody asks for its value."""
+    take = Guard("take", 1 << _CONSTANTS.index(guard))
+    return take if outermost else Seq((take, guard))
 
 
 def _body_of(text: OtherText) -> Callable[[tuple[str, ...]], Expr]:
@@ -140,19 +148,14 @@ class Gathered:
             return self.text(formula)
         if kind == NUMBER:
             return self.numbers(number_texts(self._w.nodes, formula))
-        if kind == BOOLEAN:
-            both = ((True, _TRUE, b"true"), (False, _FALSE, b"false"))
+        if kind in (BOOLEAN, NULL):
             return either(
                 *(
                     Seq((guard, Literal(text)))
-                    for value, guard, text in both
-                    if self._w.nodes.satisfies(value, formula)
+                    for value, guard, text in _WORDS
+                    if type_bit(value) == kind and self._w.nodes.satisfies(value, formula)
                 )
             )
-        if kind == NULL:
-            if not self._w.nodes.satisfies(None, formula):
-                return NEVER
-            return Seq((_NULL, Literal(b"null")))
         return self.structure(kind, formula)
 
     def text(self, formula: Formula, fresh: bool = False, gathers: bool = True) -> Expr:
@@ -430,56 +433,78 @@ class Gathered:
         return Scope(graph, 0, 0, least, most, True, gather, origin=origin)
 
     def unlike(self, plan: ArrayPlan, origin: Origin, outermost: bool) -> Expr:
-        """An array whose items differ, inside of another one or (``outermost``) not."""
-        layout, nodes = self._w.layout, self._w.nodes
-        node = plan.item(plan.longest)
-        total = self.counter.node(node)
-        most = plan.most
-        if total < MANY:
+        """An array whose items differ, inside of another one or (``outermost``) not.
+
+        Constants have numbers that all positions share; texts and objects are known by what they are.
+        """
+        layout = self._w.layout
+        found = [self._different(plan.item(n), outermost) for n in range(plan.longest + 1)]
+        most, total = plan.most, self.counter.node(plan.item(plan.longest))
+        for number, (constants, others) in enumerate(found):
+            if not constants and not others:
+                most = number if most is None else min(number, most)
+                found = found[:number]
+                break
+        if not plan.longest and total < MANY:
             most = total if most is None else min(total, most)
         if most is not None and plan.least > most:
             return NEVER
-        constants: list[Expr] = []
+        n = len(found)
+        begin, end = 3 * n, 3 * n + 1
+        close = Literal(b"]")
+        edges: list[tuple[int, Expr, int]] = [
+            (begin, in_row(Literal(b"["), layout.space), 2),
+            (2, Seq((_END, close)), end),
+        ]
+        mays: list[Expr] = []
+        for number, (constants, others) in enumerate(found):
+            # what has been read before this item, what waits for it, what has read it
+            key, read, before = 3 * number, 3 * number + 1, 3 * number + 2
+            every = sum(1 << _CONSTANTS.index(guard) for guard, _ in constants)
+            mays.append(Guard("may", every, bool(others)))
+            edges.append((before, in_row(mays[-1], layout.comma if number else layout.first), key))
+            edges += [
+                (key, in_row(_taken(guard, outermost), text, layout.space), read)
+                for guard, text in constants
+            ]
+            edges += [(key, in_row(_OTHER, one, layout.space), read) for one in others]
+            after = before + 3 if number < n - 1 else 3 * n + 2
+            edges.append((read, _BETWEEN, after))
+            edges.append((after, in_row(_END, layout.last, close), end))
+        if n > plan.longest:
+            edges.append((3 * n + 2, in_row(mays[-1], layout.comma), 3 * n - 3))
+        graph = layout.nested(Graph(3 * n + 3, begin, (end,), tuple(edges), origin=origin))
+        gather = self._gather("array", (total,), distinct=True, outermost=outermost)
+        return Scope(graph, len(_CONSTANTS), 0, plan.least, most, False, gather, origin=origin)
+
+    def _different(
+        self, node: Node, outermost: bool
+    ) -> tuple[list[tuple[Guard, Expr]], list[Expr]]:
+        """Items that differ: constants with their guards, and the others."""
+        constants: list[tuple[Guard, Expr]] = []
         others: list[Expr] = []
+        if self._w.emptiness.holds(node):
+            return constants, others
         for kind in KINDS:
-            formula = nodes.formula(node, kind)
+            formula = self._w.nodes.formula(node, kind)
             if formula is FALSE:
                 continue
             if kind == STRING:
-                if nodes.satisfies("", formula):
-                    constants.append(Seq((_NO_TEXT, Literal(b'""'))))
+                if self._w.nodes.satisfies("", formula):
+                    constants.append((_NO_TEXT, Literal(b'""')))
                 others.append(self.text(formula, True, not outermost))
             elif kind == NUMBER:
-                others.append(self.numbers(number_texts(nodes, formula), True, not outermost))
+                numbers = number_texts(self._w.nodes, formula)
+                others.append(self.numbers(numbers, True, not outermost))
             elif kind in (BOOLEAN, NULL):
-                found = self._kind(kind, formula)
-                constants += found.items if isinstance(found, Alt) else [found]
+                constants += [
+                    (guard, Literal(text))
+                    for value, guard, text in _WORDS
+                    if type_bit(value) == kind and self._w.nodes.satisfies(value, formula)
+                ]
             else:
                 others.append(self.structure(kind, formula))
-        constants = [one for one in constants if one != NEVER]
-        if outermost:
-            # that they have come is said by their numbers
-            constants = [one.items[1] for one in constants if isinstance(one, Seq)]
-        before, first, key, after, end, read = range(6)
-        every = (1 << len(constants)) - 1
-        may = Guard("may", every, bool(others))
-        close = Literal(b"]")
-        edges: list[tuple[int, Expr, int]] = [
-            (before, in_row(Literal(b"["), layout.space), first),
-            (first, in_row(may, layout.first), key),
-            (first, Seq((_END, close)), end),
-            (read, _BETWEEN, after),
-            (after, in_row(may, layout.comma), key),
-            (after, in_row(_END, layout.last, close), end),
-        ]
-        edges += [
-            (key, in_row(Guard("take", 1 << number), one, layout.space), read)
-            for number, one in enumerate(constants)
-        ]
-        edges += [(key, in_row(_OTHER, one, layout.space), read) for one in others if one != NEVER]
-        graph = layout.nested(Graph(6, before, (end,), tuple(edges), origin=origin))
-        gather = self._gather("array", (total,), distinct=True, outermost=outermost)
-        return Scope(graph, len(constants), 0, plan.least, most, False, gather, origin=origin)
+        return constants, [one for one in others if one != NEVER]
 
     def literal(self, value: Any) -> Expr:
         """One given value."""

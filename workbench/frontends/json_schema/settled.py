@@ -29,18 +29,24 @@ def settle_items(document: Document, nodes: Nodes, counter: Counter) -> bool:
         cells = location.cells
         status, reason = outcome.status, outcome.detail
         try:
-            if (cells is not None and cells.prefix) or location.contains is not None:
+            if location.contains is not None:
                 raise UnsupportedConstraint(
-                    outcome.pointer, "uniqueItems is enforced where one schema holds for all items"
+                    outcome.pointer, "uniqueItems is not enforced beside contains"
                 )
             rest = None if cells is None else cells.rest
             item = nodes.of(() if rest is None else (rest,))
-            if has_structures(nodes, item):
-                before, counter.has_numbers = counter.has_numbers, False
+            prefix = () if cells is None else cells.prefix
+            before, counter.has_numbers = counter.has_numbers, False
+            if prefix:
+                first = [nodes.of(() if one is None else (one,)) for one in prefix]
+                counter.prefixed(first, item)
+                numbers = counter.has_numbers
+            elif has_structures(nodes, item):
                 counter.node(item)
-                numbers, counter.has_numbers = counter.has_numbers, before
+                numbers = counter.has_numbers
             else:
                 numbers = choices_of(nodes, item).numbers is not None
+            counter.has_numbers = before
             if numbers:
                 status = "restricted"
                 reason = "numbers without exponents, trailing zeros or a sign before zero"

@@ -6,6 +6,7 @@ Next file to read: ``gathered.py``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
@@ -18,9 +19,11 @@ from workbench.frontends.json_schema.anyorder import (
 )
 from workbench.frontends.json_schema.distinct import (
     count_texts,
+    is_endless,
     listed_texts,
     number_texts,
     string_texts,
+    without_empty,
 )
 from workbench.frontends.json_schema.emptiness import Emptiness
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula, facts_in
@@ -79,6 +82,39 @@ class Counter:
                     total += self.kind(kind, self.nodes.formula(node, kind), node.pointer)
             known = self._known[node.index] = min(MANY, total)
         return known
+
+    def prefixed(self, first: Sequence[Node], rest: Node) -> None:
+        """See to it that different items are left for all positions of an array, whatever has come.
+
+        It is so where those with few values have the same ones, at least one for each, and all texts can go on
+        without end. Raises ``UnsupportedConstraint`` otherwise.
+        """
+        places = [*first, rest] if self.emptiness.fits(rest) else list(first)
+        few = [node for node in places if self.node(node) < MANY]
+        reason = "uniqueItems is not enforced where the first items have few values of their own"
+        if few and (
+            len(set(map(self._said, few))) > 1
+            or rest in few
+            or self.node(few[0]) < len(few)
+            or any(not self._goes_on(node) for node in places if node not in few)
+        ):
+            raise UnsupportedConstraint(places[0].pointer, reason)
+        if len(set(map(self._said, places))) > 1 and not all(map(self._goes_on, places)):
+            raise UnsupportedConstraint(places[0].pointer, reason)
+
+    def _said(self, node: Node) -> tuple[int, ...]:
+        """The identities of what a node says about each type."""
+        return tuple(id(self.nodes.formula(node, kind)) for kind in KINDS)
+
+    def _goes_on(self, node: Node) -> bool:
+        """Whether each beginning of a text or number of a node goes on without end."""
+        for kind, texts in ((STRING, string_texts), (NUMBER, partial(number_texts, self.nodes))):
+            formula = self.nodes.formula(node, kind)
+            if formula is not FALSE:
+                some = without_empty(texts(formula))
+                if not some.is_empty and not is_endless(some):
+                    return False
+        return True
 
     def any_of(self, nodes: Sequence[Node]) -> int:
         """:meth:`node` for the values of any of some nodes."""
