@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +161,26 @@ def test_schemas_are_drawn_by_keyword() -> None:
     chosen = stratified(schemas, 5, seed=3)
     assert len(chosen) == len(set(chosen)) == 5 and "rare" in chosen
     assert chosen == stratified(schemas, 5, seed=3) != stratified(schemas, 5, seed=4)
+
+
+def test_the_draw_is_the_same_in_every_process() -> None:
+    program = (
+        "from workbench.diagnostics.bench_generation import stratified as draw\n"
+        "words = ['type', 'enum', 'not', 'items', 'format', 'minimum', 'required']\n"
+        "some = {str(n): {w: 1 for i, w in enumerate(words) if n >> i & 1} for n in range(128)}\n"
+        "print(draw(some, 40, 0))"
+    )
+    drawn = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in (1, 2, 3)
+    }
+    assert len(drawn) == 1 and "'" in drawn.pop()
 
 
 def test_numbers_of_a_schema_are_kept_as_written() -> None:

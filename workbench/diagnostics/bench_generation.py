@@ -233,7 +233,8 @@ def stratified(schemas: Mapping[str, Any], count: int, seed: int) -> list[str]:
     source = random.Random(seed)
     holding: dict[str, list[str]] = {}
     for name in sorted(schemas):
-        for keyword in keywords_in(schemas[name]):
+        # sorted: a set of texts has another order in every process, and the draw must not
+        for keyword in sorted(keywords_in(schemas[name])):
             holding.setdefault(keyword, []).append(name)
     for names in holding.values():
         source.shuffle(names)
