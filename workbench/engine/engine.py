@@ -29,7 +29,7 @@ __all__ = ["Engine", "Sequence"]
 _NO_ROOM = 2**31 - 2**20
 #: words of a new arena, which are cleared, and rows of new transitions: address space alone, which costs
 #: nothing before it is used
-_ARENA = 1 << 16
+_ARENA = 1 << 18
 _ROWS = 1 << 17
 _TABLE = 1 << 13
 _USED, _ROWS_USED = layout.USED, layout.ROWS
