@@ -17,7 +17,7 @@ import pytest
 from hypothesis import event, given, settings, strategies as st
 
 import workbench as wb
-from workbench.errors import UnsatisfiableGrammar
+from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar
 from workbench.frontends.json_schema.facts import AtMost, Distinct
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Formulas
 from workbench.frontends.json_schema.hopes import either_of, needs, without
@@ -228,3 +228,17 @@ def test_other_names_of_alternatives_come_once_in_one_scope() -> None:
     assert matcher.accept_tokens(list(text)) == len(text)
     assert ord("}") in matcher.allowed_ids()
     assert matcher.fork().accept_tokens(list(b',"x"')) == 3
+
+
+def test_what_is_too_much_is_named_with_its_place() -> None:
+    """Conditions on many keys at once, each key in two of them."""
+    names = [f"n{i}" for i in range(24)]
+    either = [
+        {"anyOf": [{"not": {"required": [one]}}, {"properties": {other: {"minItems": 1}}}]}
+        for one, other in zip(names, names[1:] + names[:1], strict=True)
+    ]
+    schema = {"properties": {"deep": {"type": "object", "allOf": either}}}
+    grammar = wb.json_schema(schema, property_order="any")
+    with pytest.raises(GrammarTooComplex, match="'#/properties/deep'") as caught:
+        dict(grammar.rules)
+    assert caught.value.rule == "#/properties/deep"

@@ -41,7 +41,7 @@ from workbench.frontends.json_schema.distinct import (
     one_number,
     without_empty,
 )
-from workbench.frontends.json_schema.emptiness import Emptiness
+from workbench.frontends.json_schema.emptiness import Emptiness, placed
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula, facts_in
 from workbench.frontends.json_schema.gathered import Gathered, Writing
 from workbench.frontends.json_schema.intervals import numbers_in
@@ -261,9 +261,16 @@ class Emitter:
                 known = self._shared[key] = NEVER
             else:
                 origin = Origin(pointer=pointer)
-                make = partial(self._written, kind, formula, origin)
+                make = partial(self._placed, kind, formula, origin)
                 known = self._rule(key, _readable(pointer), make, origin)
         return known
+
+    def _placed(self, kind: int, formula: Formula, origin: Origin) -> Expr:
+        """As ``_written``; a budget that is used up there is named with the place in the schema."""
+        try:
+            return self._written(kind, formula, origin)
+        except GrammarTooComplex as error:
+            raise placed(error, str(origin.pointer)) from None
 
     def _written(self, kind: int, formula: Formula, origin: Origin) -> Expr:
         shape = self._shapes.of(kind, formula)

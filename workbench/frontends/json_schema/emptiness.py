@@ -21,7 +21,14 @@ from workbench.frontends.json_schema.values import ARRAY, BOOLEAN, NULL, NUMBER,
 from workbench.frontends.json_schema.weave import MAX_STATES, Fits, State, Weaver
 from workbench.grammar.ir import NEVER
 
-__all__ = ["Emptiness"]
+__all__ = ["Emptiness", "placed"]
+
+
+def placed(error: GrammarTooComplex, pointer: str) -> GrammarTooComplex:
+    """The error with a place in the schema, if it has none."""
+    if error.rule is not None:
+        return error
+    return GrammarTooComplex(error.budget, error.limit, pointer)
 
 
 def _is_new(state: State, met: set[tuple[int, int]]) -> bool:
@@ -132,10 +139,13 @@ class Emptiness:
             return bool(shape.values)
         if shape.either is not None:
             return any(self.possible_kind(kind, one, made, place) for one in shape.either)
-        if isinstance(shape.plan, ObjectPlan):
-            return self._object(shape.plan, made)
-        assert isinstance(shape.plan, ArrayPlan)
-        return self._array(shape.plan, made)
+        try:
+            if isinstance(shape.plan, ObjectPlan):
+                return self._object(shape.plan, made)
+            assert isinstance(shape.plan, ArrayPlan)
+            return self._array(shape.plan, made)
+        except GrammarTooComplex as error:
+            raise placed(error, place) from None
 
     def _object(self, plan: ObjectPlan, made: Fits) -> bool:
         if plan.most is not None and plan.most < max(plan.least, len(plan.required)):
