@@ -54,14 +54,12 @@ def test_the_order_of_names_is_a_restriction_where_it_is_one() -> None:
 
 
 ASSERTIONS: list[tuple[dict[str, Any], str]] = [
-    ({"uniqueItems": True}, "#/uniqueItems"),
-    ({"type": "array", "items": {"type": "object"}, "uniqueItems": True}, "#/uniqueItems"),
     ({"pattern": r"^(a+)\1$"}, "#/pattern"),
     ({"patternProperties": {r"(a)\1": {}}}, "#/patternProperties"),
     ({"$ref": "http://other.test/schema"}, "#/$ref"),
     (
-        {"properties": {"a/b": {"items": {"uniqueItems": True}}}},
-        "#/properties/a~1b/items/uniqueItems",
+        {"properties": {"a/b": {"items": {"pattern": r"(a)\1"}}}},
+        "#/properties/a~1b/items/pattern",
     ),
 ]
 
