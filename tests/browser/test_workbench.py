@@ -153,7 +153,7 @@ class TestStep:
         assert not page.locator(".wb-text").is_visible()
         panel.press("b")
         rule = page.locator(".wb-break")
-        assert rule.inner_text() == "⏺ root ✕"
+        assert rule.inner_text() == "◉ root ✕"
         rule.click()
         assert rule.count() == 0
         # A breakpoint stops a run to the end where its rule comes on top.
@@ -482,9 +482,17 @@ class TestDeadEnds:
         assert '"maxLength": 3' in shown.locator(".wb-added").first.inner_text()
         assert_readable(panel)
         panel.screenshot(path=str(results / "bench-dead.png"))
+        # An ignored finding takes a note, which goes with the export.
         panel.press("i")
         assert "(ignored)" in finding.inner_text()
+        page.keyboard.type("no code is ever sent")
+        page.keyboard.press("Enter")
+        shown = tab(page, "export")
+        note = shown.locator("input[aria-label='Why dead ends do not matter']")
+        assert note.get_attribute("placeholder") == "no code is ever sent"
+        shown = tab(page, "dead")
         panel.press("i")
+        assert "(ignored)" not in finding.inner_text()
         panel.press("e")
         shown = page.locator(".wb-tabpanel:not([hidden])")
         assert str(shown.get_attribute("id")).endswith("-sheet-grammar")

@@ -112,6 +112,7 @@ export class DeadEnds implements Panel {
   private async look(): Promise<void> {
     const { store, host } = this.context;
     if (this.working) return;
+    const doc = store.doc;
     this.working = true;
     this.problem = "";
     store.notify();
@@ -119,7 +120,8 @@ export class DeadEnds implements Panel {
       const limit = Number(this.limit.value);
       const { answer } = await host.ask<DeadReport>("dead", { ...(limit > 0 ? { max_tokens: limit } : {}), ...this.given() });
       if (answer.error) throw new Error(answer.error);
-      store.doc.panels.dead = answer;
+      if (store.doc === doc) doc.panels.dead = answer;
+      else this.asked = null; // another grammar was put to use meanwhile: search that one
       this.open.clear();
     } catch (error) {
       this.problem = `✕ the search failed: ${error instanceof Error ? error.message : String(error)}`;

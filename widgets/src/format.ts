@@ -8,7 +8,8 @@ export function percent(p: number | null): string {
   if (p < 0.0001) return "<0.01%";
   if (p > 0.9999 && p < 1) return ">99.99%";
   const value = p * 100;
-  return `${value.toFixed(value < 1 ? 2 : 1)}%`;
+  // Near the whole it is the rest that counts: 99.97% is not 100%.
+  return `${value.toFixed(value < 1 || (value > 99.9 && p < 1) ? 2 : 1)}%`;
 }
 
 /** A time given in milliseconds. */

@@ -84,7 +84,7 @@ export class Toolbar {
     }
     refill(this.breaks, [...store.breaks], () =>
       [...store.breaks].map((rule) =>
-        h("button", { type: "button", class: "wb-break", title: `Clear the breakpoint at ${rule}`, "aria-label": `Clear the breakpoint at ${rule}`, onclick: () => this.clear(rule) }, `⏺ ${rule} ✕`),
+        h("button", { type: "button", class: "wb-break", title: `Clear the breakpoint at ${rule}`, "aria-label": `Clear the breakpoint at ${rule}`, onclick: () => this.clear(rule) }, `◉ ${rule} ✕`),
       ),
     );
   }
