@@ -50,6 +50,7 @@ export class Editor implements Panel {
   private serial = 0;
   private fixed = -1;
   private seed = 0;
+  private touched = false;
 
   constructor(
     private context: Context,
@@ -102,11 +103,15 @@ export class Editor implements Panel {
   private async load(): Promise<void> {
     const { store, host } = this.context;
     const kept = store.doc.panels.grammar;
+    this.touched = false;
     try {
       const { answer } = await host.ask<{ text: string; kind: string; examples: Example[] }>("grammar");
       if (answer.error) throw new Error(answer.error);
-      this.code.text = answer.text;
-      this.kind.value = answer.kind;
+      // What was typed or put in meanwhile stays.
+      if (!this.touched) {
+        this.code.text = answer.text;
+        this.kind.value = answer.kind;
+      }
       this.examples = answer.examples.length ? answer.examples : (kept?.examples ?? []).map(({ text, want }) => ({ text, want }));
       this.drawRows();
       void this.check();
@@ -126,6 +131,7 @@ export class Editor implements Panel {
   }
 
   private edited(): void {
+    this.touched = true;
     window.clearTimeout(this.timer);
     window.clearTimeout(this.later);
     this.quiet = true;
