@@ -8,10 +8,12 @@ import pytest
 import referencing
 from referencing.jsonschema import DRAFT202012
 
+import workbench as wb
 from tests.frontends.ir_match import matches
 from workbench.errors import UnsupportedConstraint
 from workbench.frontends.json_schema import json_schema
 
+BYTES = wb.Vocabulary.from_bytes([*(bytes([byte]) for byte in range(256)), b"</s>"], eos_ids=[256])
 PERSON: dict[str, Any] = {
     "type": "object",
     "properties": {"a": {"type": "string"}, "é": {"type": "integer"}},
@@ -212,3 +214,30 @@ def test_options_are_listed_as_restrictions() -> None:
         (outcome.pointer, outcome.keyword) for outcome in outcomes if outcome.status == "restricted"
     }
     assert {("#", "escapes"), ("#/additionalProperties", "additionalProperties")} <= found
+
+
+def engine_takes(grammar: wb.Grammar, text: str) -> bool:
+    data = text.encode("utf-8", "surrogatepass")
+    matcher = wb.compile(grammar, BYTES).matcher()
+    return matcher.accept_tokens(data) == len(data) and matcher.is_accepting
+
+
+@pytest.mark.parametrize(
+    ("options", "schema", "good", "bad"), [case[1:] for case in CASES], ids=[c[0] for c in CASES]
+)
+def test_option_in_the_engine(
+    options: dict[str, Any], schema: Any, good: list[str], bad: list[str]
+) -> None:
+    grammar = json_schema(schema, whitespace="compact", **options)
+    assert all(engine_takes(grammar, text) for text in good)
+    assert not any(engine_takes(grammar, text) for text in bad)
+    free = json_schema(schema, whitespace="compact", **{"property_order": "any", **options})
+    assert all(engine_takes(free, text) for text in good)
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+def test_without_numbered_escapes_names_come_once_all_the_same(order: str) -> None:
+    grammar = json_schema({"type": "object"}, unicode_escapes=False, property_order=order)
+    assert engine_takes(grammar, '{"b": 1, "c": 2}')
+    assert not engine_takes(grammar, '{"b": 1, "b": 2}')
+    assert not engine_takes(grammar, '{"b": "\\u0062"}')

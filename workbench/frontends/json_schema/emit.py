@@ -131,8 +131,9 @@ class Emitter:
         self._fits = emptiness.fits
         self._layout = layout
         self._style = style
-        self._spell = partial(spell_class, style=style) if style != "any" else spell_class
-        self._quoted = partial(quoted, style=style)
+        #: whether characters were left out that there is no way to write
+        self.lost = False
+        self._spell = self._spelled if style != "any" else spell_class
         self._plain_numbers = plain_numbers
         self._any_number = numbers_in(TRUE, plain=True) if plain_numbers else _ANY_NUMBER
         self._any_content: Expr = _ANY_CONTENT
@@ -168,6 +169,18 @@ class Emitter:
         )
         # One rule for all uses: what it allows inside is worked out once.
         self._any_string = self._flat_rule("string", "string", lambda: self._string_itself)
+
+    def _spelled(self, ranges: Ranges) -> Expr:
+        """A character in a style of its own."""
+        made = spell_class(ranges, style=self._style)
+        self.lost = self.lost or made == NEVER
+        return made
+
+    def _quoted(self, text: str) -> Expr:
+        """A text between its quotes; ``NEVER`` where it cannot be written."""
+        made = quoted(text, style=self._style)
+        self.lost = self.lost or (made == NEVER and _is_text(text))
+        return made
 
     def rules(self, root: Node) -> tuple[LazyRules, str]:
         """The rules for a node that is not empty, and the name of the start rule."""

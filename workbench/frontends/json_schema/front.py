@@ -162,6 +162,9 @@ def json_schema(
             ],
             [additional_properties, strict, ascii_only, unicode_escapes, numbers, unique_keys],
         )
-    # Without escapes a rule may have no text in ASCII, or none at all: the builder has to look at all.
-    written = rules if unicode_escapes else rules.all()
-    return Grammar(written, start, "json_schema", parsed, tuple(outcomes))
+    if not unicode_escapes:
+        # a rule that asks for what cannot be written has no text: then the builder has to look at all
+        every = rules.all()
+        if emitter.lost:
+            return Grammar(every, start, "json_schema", parsed, tuple(outcomes))
+    return Grammar(rules, start, "json_schema", parsed, tuple(outcomes))
