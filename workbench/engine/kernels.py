@@ -1563,13 +1563,14 @@ def begin_walk(auto, pool, table, count, trans, work, shape, bases):
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
         return failure(count)
     if auto[HAS_WATCH] != 0:
-        # where a name begins, all that came are seen at once; elsewhere they are asked for one by one
+        # where names begin, all that came are seen at once; elsewhere they are asked for one by one
         hole = int(name_begins(auto, pool, table, count, work, row, trans))
-        if hole >= 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
+        while hole >= 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
             question = int(term1(pool, table, count, work, WHOLE, hole))
             labels = answer(auto, pool, table, count, work, question, bases)
             if count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
                 row = substitute(auto, pool, table, count, trans, work, row, question, labels)
+                hole = int(name_begins(auto, pool, table, count, work, row, trans))
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
             return failure(count)
     row = refine(auto, pool, table, count, trans, work, row, bases)
