@@ -517,8 +517,8 @@ class TestExport:
         page = opened.page
         panel = page.locator(".wb-panel")
         shown = tab(page, "grammar")
-        while shown.locator(".wb-examples button").count():
-            shown.locator(".wb-examples button").first.click()
+        while shown.get_by_role("button", name=re.compile("^Remove example")).count():
+            shown.get_by_role("button", name=re.compile("^Remove example")).first.click()
         shown = tab(page, "export")
         path = shown.locator("input[aria-label='File to write']")
         path.fill(str(lab.folder / "code.zip"))

@@ -452,3 +452,89 @@ def test_explanations_read_values_that_must_differ() -> None:
     matcher = wb.compile(wb.json_schema(schema, whitespace="compact"), BYTES).matcher()
     assert matcher.accept_tokens(b'[{"a":"') == 7
     assert str(wb.explain(matcher, ord("z")))
+
+
+def test_a_walk_knows_whether_a_text_is_left() -> None:
+    schema = {
+        "type": "array",
+        "uniqueItems": True,
+        "items": {"anyOf": [{"type": "integer"}, {"enum": ["a"]}]},
+    }
+    words = vocabulary(b',"')
+    matcher = wb.compile(wb.json_schema(schema, whitespace="compact"), words).matcher()
+    assert matcher.accept_tokens(b'["a",1') == 6
+    mask = wb.empty_mask(words)
+    matcher.fill_mask(mask)
+    allowed = np.unpackbits(mask.view(np.uint8), bitorder="little")
+    for token in range(words.size):
+        if token not in words.eos_ids:
+            assert bool(allowed[token]) == matcher.fork().accept(token), token
+    assert not allowed[128]
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "right"),
+    [
+        ({"if": {"not": {"uniqueItems": True}}, "then": {"maxItems": 2}}, "[{},{},{}]", False),
+        ({"if": {"not": {"uniqueItems": True}}, "then": False}, '["x","x"]', False),
+        ({"if": {"not": {"uniqueItems": True}}, "then": False}, '["x","y"]', True),
+        ({"if": {"uniqueItems": True}, "then": {"maxItems": 1}}, '["x","y"]', False),
+        (
+            {"not": {"oneOf": [{"uniqueItems": True}, {"minItems": 2, "maxItems": 2}]}},
+            '["z","z"]',
+            False,
+        ),
+    ],
+)
+def test_what_is_denied_twice_is_said(schema: dict[str, Any], text: str, right: bool) -> None:
+    """Arrays with equal items cannot be asked for: they are left out, and the outcomes say so."""
+    whole = {"type": "array", **schema}
+    assert jsonschema.Draft202012Validator(whole).is_valid(json.loads(text)) == right
+    grammar = wb.json_schema(whole, property_order="any")
+    assert fits(whole, text) == right
+    (said,) = [one for one in grammar.outcomes if one.keyword == "uniqueItems"]
+    assert said.status == "restricted" and "left out" in said.detail
+
+
+def test_listed_values_that_have_no_text_are_left_out() -> None:
+    items = {"anyOf": [{"enum": [["\ud800"], {"\ud800": 1}, ["y"]]}, closed({"a": BOOLEAN}, ["a"])]}
+    schema = {"type": "array", "uniqueItems": True, "items": items}
+    assert fits(schema, '[["y"],{"a":true},{"a":false}]')
+    matcher = wb.compile(wb.json_schema(schema, whitespace="compact"), BYTES).matcher()
+    assert matcher.accept_tokens(b'[["y"],{"a":true},{"a":false}') == 29
+    assert not matcher.fork().accept(ord(","))
+
+
+def test_long_enumerations_keep_to_ascii() -> None:
+    items = closed({"a": {"enum": [f"\u00e9{number}" for number in range(300)]}}, ["a"])
+    schema = {"type": "array", "uniqueItems": True, "items": items}
+    assert fits(schema, '[{"a":"\\u00e97"},{"a":"\\u00e98"}]', ascii_only=True)
+    assert not fits(schema, '[{"a":"\u00e97"}]', ascii_only=True)
+
+
+def test_first_items_are_looked_at_wherever_it_is_said_that_items_differ() -> None:
+    schema = {
+        "type": "array",
+        "prefixItems": [{"enum": ["a", "b"]}, {"enum": ["a"]}],
+        "minItems": 2,
+        "allOf": [{"uniqueItems": True}],
+    }
+    with pytest.raises(wb.UnsupportedConstraint):
+        wb.compile(wb.json_schema(schema), BYTES)
+
+
+def test_many_objects_take_no_cubic_time() -> None:
+    schema = {
+        "type": "array",
+        "uniqueItems": True,
+        "items": closed({"id": {"type": "integer"}}, ["id"]),
+    }
+    matcher = wb.compile(wb.json_schema(schema, whitespace="compact"), BYTES).matcher()
+    work = []
+    for start in (0, 100, 200, 300):
+        text = ",".join(f'{{"id":{number}}}' for number in range(start, start + 100))
+        data = (("[" if not start else ",") + text).encode()
+        assert matcher.accept_tokens(data) == len(data)
+        work.append(matcher.stats()["stack_nodes"])
+    steps = np.diff(work)
+    assert steps.max() < 3 * steps.min()

@@ -502,15 +502,31 @@ def beside(auto, pool, table, count, work, frame, number, role, root, cell):
         return LOST, root
     along = OFF
     tree = int(work[W_TREE])
+    # directly in the outermost array, that nothing makes a text another value is a matter of how often it came
+    limit = -1
+    parent, _, several = around(auto, pool, int(pool[frame + 5]), 0)
+    if parent > 0 and not several and gathers(auto, pool, parent) != 0:
+        if flags_of(auto, pool, parent) & OUTERMOST:
+            limit = int(ways(auto, pool, work, record, int(scope_of(auto, pool, frame))))
     for i in range(found):
         value = int(work[tree + i])
         if pool[value + 3] != role:
             continue
         text = int(pool[value + 4])
         along = int(paired(pool, table, count, work, along, text, 1))
-        after = int(joined(auto, pool, table, count, work, frame, record, value))
         if find2(pool, table, KNOWN, value, -1 - number) < 0:
             continue
+        if limit >= 0:
+            same = 1
+            j = 0
+            while same < limit and j < found:
+                if j != i and work[tree + j] == value:
+                    same += 1
+                j += 1
+            if same >= limit:
+                root = int(planted(auto, pool, table, count, work, root, text, number, cell))
+            continue
+        after = int(joined(auto, pool, table, count, work, frame, record, value))
         if not may_differ(auto, pool, table, count, work, frame, after, 1, False):
             root = int(planted(auto, pool, table, count, work, root, text, number, cell))
         if count[TOO_COMPLEX] != 0:

@@ -444,6 +444,13 @@ def guarded(auto, pool, table, count, work, stacks, guard, exact):
         if below <= ASK or op == PEEK:
             return below if below <= ASK else stacks
         number = int(auto[auto[GUARD_ITEM] + guard])
+        if auto[auto[WATCH_CELL] + number] >= 0 and auto[auto[WATCH_LOOSE] + number] == 0:
+            for i in range(int(pool[stacks]) >> 5):
+                frame = int(pool[stacks + 3 + i])
+                if scopes(auto, pool, frame) and pool[pool[frame + 4] + 4] == LOST:
+                    # whether one is left is known on the stacks themselves
+                    count[TOO_COMPLEX] = 2
+                    return stacks
         room = int(watching(auto, pool, table, count, work, 0, number, stacks, exact))
         return stacks if room >= 0 else -1
     if op == CONSTANT:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 from workbench.automaton.finite import Dfa, complement, determinise, intersect, minimise, to_graph
@@ -25,8 +25,7 @@ from workbench.frontends.json_schema.multiples import in_characters
 from workbench.frontends.json_schema.nodes import KINDS, Node, Nodes
 from workbench.frontends.json_schema.numbers import exactly
 from workbench.frontends.json_schema.shapes import ObjectPlan, plain_parts
-from workbench.frontends.json_schema.spelling import spell_class
-from workbench.frontends.json_schema.strings import automaton, spelled
+from workbench.frontends.json_schema.strings import automaton
 from workbench.frontends.json_schema.values import (
     ARRAY,
     BOOLEAN,
@@ -61,11 +60,11 @@ __all__ = [
     "guarded_choice",
     "has_structures",
     "is_endless",
+    "is_written",
     "listed_texts",
     "number_texts",
     "one_number",
     "some_texts",
-    "spelled_plainly",
     "string_texts",
     "tree_of",
     "without_empty",
@@ -171,7 +170,7 @@ def listed_texts(nodes: Nodes, formula: Formula) -> list[str] | None:
     return [
         value
         for value in dict.fromkeys(listed)
-        if nodes.satisfies(value, formula) and not any("\ud800" <= c <= "\udfff" for c in value)
+        if nodes.satisfies(value, formula) and is_written(value)
     ]
 
 
@@ -217,9 +216,19 @@ def tree_of(texts: Sequence[str]) -> Graph:
     return Graph(len(order), 0, ends, edges)
 
 
-def spelled_plainly(graph: Graph) -> Expr:
-    """A graph over characters as they stand in a JSON string, escapes only where they have to be."""
-    return spelled(graph, partial(spell_class, style="plain"), "plain")
+def is_written(value: Any) -> bool:
+    """Whether a listed value has a text: no string in it holds half of a surrogate pair."""
+    todo = [value]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, str):
+            if any("\ud800" <= char <= "\udfff" for char in one):
+                return False
+        elif isinstance(one, list):
+            todo += one
+        elif isinstance(one, dict):
+            todo += [*one, *one.values()]
+    return True
 
 
 def number_texts(nodes: Nodes, formula: Formula) -> Dfa:

@@ -80,6 +80,7 @@ from workbench.grammar.ir import (
     Alt,
     CharSet,
     Expr,
+    Graph,
     Guard,
     Literal,
     Origin,
@@ -160,6 +161,7 @@ class Emitter:
                 partial(spell_text, style=style),
                 any_order,
                 self._rule,
+                self._plainly,
                 self._fresh,
                 self._cell_text,
                 self._holds_empty,
@@ -493,9 +495,12 @@ class Emitter:
         if is_endless(dfa):
             body = spelled(graph, self._spell, self._style)
             return OtherText((), body, self._other_text, True, cell)
+        return OtherText((), self._plainly(graph), self._other_text, True, cell, graph)
+
+    def _plainly(self, graph: Graph) -> Expr:
+        """A graph over characters as they stand in a string, escapes only where they have to be."""
         style = "ascii" if self._style == "ascii" else "plain"
-        body = spelled(graph, partial(spell_class, style=style), style)
-        return OtherText((), body, self._other_text, True, cell, graph)
+        return spelled(graph, partial(spell_class, style=style), style)
 
     def _other_text(self, names: tuple[str, ...]) -> Expr:
         """All texts but some, written out in a style of its own."""

@@ -174,12 +174,15 @@ class Unique(Fact):
 class Distinct(Fact):
     """No two items are equal, whatever their values; the engine compares them.
 
-    That two are equal cannot be said: no grammar, nor this engine, can hope for an item seen before.
-    Formulas have no "not", so leaving it out only leaves out arrays.
+    That two are equal (not ``positive``) cannot be written: neither a grammar nor this engine can hope for an
+    item seen before. Such arrays are left out where rules are written, and not before: what is negated twice
+    is said again.
     """
 
+    positive: bool = True
+
     def opposite(self) -> Formula:
-        return FALSE
+        return Distinct(not self.positive)
 
 
 @dataclass(frozen=True, slots=True)

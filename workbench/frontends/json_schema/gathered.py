@@ -21,11 +21,11 @@ from workbench.frontends.json_schema.anyorder import (
     free_object,
 )
 from workbench.frontends.json_schema.distinct import (
+    is_written,
     listed_texts,
     number_texts,
     one_number,
     some_texts,
-    spelled_plainly,
     string_texts,
     tree_of,
     without_empty,
@@ -85,6 +85,8 @@ class Writing:
     any_order: bool
     #: a shared rule: key, name, what writes it, origin
     rule: Callable[[Hashable, str, Callable[[], Expr], Origin | None], Expr]
+    #: a graph over characters as what stands in a string
+    spell_graph: Callable[[Graph], Expr]
     #: a text without the empty one that comes once, of a cell
     fresh: Callable[[Dfa, int], OtherText]
     #: the names of a cell of an object, without quotes and without the empty one
@@ -164,7 +166,7 @@ class Gathered:
         if listed is None or len(listed) <= _FEW_TEXTS:
             return self.strings(string_texts(formula), fresh, gathers)
         graph = tree_of(sorted(text for text in listed if text))
-        body = spelled_plainly(graph)
+        body = self._w.spell_graph(graph)
         role: OneOf["", "string"] = "string" if gathers else ""
         some = Seq((OtherText((), body, lambda _: body, fresh, 0, graph, role, b'"'), _QUOTE))
         if "" in listed and not fresh:
@@ -217,7 +219,8 @@ class Gathered:
             return self._planned(plan, origin)
         shape = self._w.shapes.of(kind, formula)
         if shape.values is not None:
-            return either(*map(self.literal, shape.values), origin=origin)
+            values = [value for value in shape.values if is_written(value)]
+            return either(*map(self.literal, values), origin=origin)
         if shape.either is not None:
             for one in shape.either:
                 nodes.pointers.setdefault(id(one), str(origin.pointer))
@@ -438,6 +441,9 @@ class Gathered:
         Constants have numbers that all positions share; texts and objects are known by what they are.
         """
         layout = self._w.layout
+        if plan.longest:
+            first = [plan.item(n) for n in range(plan.longest)]
+            self.counter.prefixed(first, plan.item(plan.longest))
         found = [self._different(plan.item(n), outermost) for n in range(plan.longest + 1)]
         most, total = plan.most, self.counter.node(plan.item(plan.longest))
         for number, (constants, others) in enumerate(found):

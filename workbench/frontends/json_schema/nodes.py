@@ -340,8 +340,8 @@ class Nodes:
                 return sum(self.valid(item, schema) for item in value) <= count
             case f.Unique(positive=positive):
                 return (len(set(map(canonical, value))) == len(value)) == positive
-            case f.Distinct():
-                return len(set(map(canonical, value))) == len(value)
+            case f.Distinct(positive=positive):
+                return positive == (len(set(map(canonical, value))) == len(value))
             case f.Members(rule=members, positive=positive):
                 fits = all(
                     all(self.valid(item, schema) for schema in members.schemas_of(name))

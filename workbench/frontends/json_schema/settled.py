@@ -50,6 +50,10 @@ def settle_items(document: Document, nodes: Nodes, counter: Counter) -> bool:
             if numbers:
                 status = "restricted"
                 reason = "numbers without exponents, trailing zeros or a sign before zero"
+            if any(f"/{word}/" in outcome.pointer for word in ("not", "if", "oneOf")):
+                status = "restricted"
+                left_out = "where this is denied, arrays in which items are equal are left out"
+                reason = f"{reason}; {left_out}" if numbers else left_out
         except UnsupportedConstraint as error:
             status, reason = "unsupported", error.reason
         except GrammarTooComplex as error:

@@ -430,7 +430,7 @@ class ArrayPlan:
             match part:
                 case f.Cells(rule=rule, positive=True) if not rule.unless:
                     self.rules.append(rule)
-                case f.Distinct():
+                case f.Distinct(positive=True):
                     self.distinct = True
                 case f.AtLeast(count=count):
                     self.least = max(self.least, count)
@@ -541,6 +541,8 @@ class Shapes:
             if isinstance(part, f.Among) and part.positive:
                 fit = [value for value in part.values if self.nodes.satisfies(value, formula)]
                 return Shape(values=fit)
+        if any(isinstance(part, f.Distinct) and not part.positive for part in plain_parts(formula)):
+            return Shape(values=[])
         if kind == OBJECT:
             settled = self._settler.settled(formula)
             if settled is TRUE or settled is FALSE:

@@ -20,6 +20,7 @@ from workbench.frontends.json_schema.anyorder import (
 from workbench.frontends.json_schema.distinct import (
     count_texts,
     is_endless,
+    is_written,
     listed_texts,
     number_texts,
     string_texts,
@@ -159,7 +160,7 @@ class Counter:
         shape = self.shapes.of(kind, formula)
         if shape.values is not None:
             self.has_numbers = True
-            return len(shape.values)
+            return sum(map(is_written, shape.values))
         if shape.either is not None:
             found = [self.kind(kind, one, pointer) for one in shape.either]
             if MANY in found:

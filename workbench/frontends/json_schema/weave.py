@@ -285,7 +285,9 @@ def at_end(fact: Fact) -> bool:
             return count >= 0
         case f.AtLeast(count=count) | f.MostMatch(count=count):
             return count <= 0
-        case f.Lacks() | f.Distinct():
+        case f.Distinct(positive=positive):
+            return positive
+        case f.Lacks():
             return True
         case f.Has():
             return False
