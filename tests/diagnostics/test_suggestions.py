@@ -100,8 +100,18 @@ def reported(grammar: wb.Grammar, spelled: wb.Vocabulary) -> DeadEndReport:
 
 
 def places(report: DeadEndReport) -> Counter[Any]:
-    """Where tokens get stuck, and what can never be written."""
-    return Counter(found.message if found.warning else found.path for found in report)
+    """Where tokens get stuck, and how much of which rule can never be written.
+
+    Without the one alternative that could, what can never be written is the rule, not its alternatives.
+    """
+
+    def key(found: Finding) -> Any:
+        if not found.warning:
+            return found.path
+        rule = re.search(r"rule '(\w+)'", found.message)
+        return rule.group(1) if rule else found.message
+
+    return Counter(map(key, report))
 
 
 def judged(grammar: wb.Grammar) -> set[str]:
