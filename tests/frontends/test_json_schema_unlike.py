@@ -538,3 +538,25 @@ def test_many_objects_take_no_cubic_time() -> None:
         work.append(matcher.stats()["stack_nodes"])
     steps = np.diff(work)
     assert steps.max() < 3 * steps.min()
+
+
+PATTERN = {"type": "string", "pattern": "^[\x01\n]$"}
+
+
+@pytest.mark.parametrize(
+    ("items", "one"),
+    [
+        (PATTERN, '"\\n"'),
+        (closed({"a": PATTERN}, ["a"]), '{"a":"\\n"}'),
+        (closed({"a": {"enum": ["\x01", "x"]}}, ["a"]), '{"a":"x"}'),
+    ],
+)
+def test_control_characters_that_are_not_written_do_not_count(items: Any, one: str) -> None:
+    schema = {"type": "array", "uniqueItems": True, "items": items}
+    matcher = wb.compile(wb.json_schema(schema, whitespace="compact"), BYTES).matcher()
+    text = f"[{one}".encode()
+    assert matcher.accept_tokens(text) == len(text)
+    assert not matcher.fork().accept(ord(","))
+    assert matcher.accept(ord("]"))
+    with pytest.raises(wb.UnsatisfiableGrammar):
+        wb.json_schema({**schema, "minItems": 2})

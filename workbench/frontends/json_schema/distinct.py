@@ -80,6 +80,9 @@ NUMBERS = 1000
 _MARK = 0xF0000
 
 _ANY_TEXT = Repeat(CharSet(((0, 0xD7FF), (0xE000, 0x10FFFF))), 0, None)
+#: texts without control characters that have no short escape
+_PLAIN = ((0x8, 0xA), (0xC, 0xD), (0x20, 0xD7FF), (0xE000, 0x10FFFF))
+_PLAIN_TEXT = Repeat(CharSet(_PLAIN), 0, None)
 _DIGIT, _NONZERO = CharSet(((48, 57),)), CharSet(((49, 57),))
 
 
@@ -158,19 +161,26 @@ def _some(dfa: Dfa | None) -> Dfa | None:
 
 
 def string_texts(formula: Formula) -> Dfa:
-    """The texts of a formula about strings."""
-    return determinise(_ANY_TEXT) if formula is TRUE else automaton(formula)
+    """The texts of a formula about strings, as far as they are written where each counts.
+
+    Where few texts follow a beginning, no escape is written that tells a character piece by piece.
+    """
+    if formula is TRUE:
+        return determinise(_ANY_TEXT)
+    texts = automaton(formula)
+    return texts if is_endless(texts) else minimise(intersect(texts, determinise(_PLAIN_TEXT)))
 
 
 def listed_texts(nodes: Nodes, formula: Formula) -> list[str] | None:
-    """The strings of an enumeration, without surrogates; ``None`` for other formulas."""
+    """The strings of an enumeration that are written; ``None`` for other formulas."""
     listed = _listed(formula)
     if listed is None:
         return None
     return [
         value
         for value in dict.fromkeys(listed)
-        if nodes.satisfies(value, formula) and is_written(value)
+        if nodes.satisfies(value, formula)
+        and all(any(low <= ord(char) <= high for low, high in _PLAIN) for char in value)
     ]
 
 

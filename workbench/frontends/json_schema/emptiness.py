@@ -180,7 +180,7 @@ class Emptiness:
     def _too_few(self, node: Node, least: int) -> bool:
         """Whether a node is known to have fewer values than there have to be different ones."""
         try:
-            return least > 1 and self.count is not None and self.count(node) < least
+            return least > 0 and self.count is not None and self.count(node) < least
         except UnsupportedConstraint:  # uniqueItems is taken back, or refused
             return False
 
