@@ -18,7 +18,7 @@ from hypothesis import event, given, settings, strategies as st
 
 import workbench as wb
 from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar
-from workbench.frontends.json_schema.facts import AtMost, Distinct
+from workbench.frontends.json_schema.facts import AtLeast, AtMost, Distinct
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Formulas
 from workbench.frontends.json_schema.hopes import either_of, needs, without
 from workbench.grammar.ir import Graph, Scope, walk
@@ -208,8 +208,10 @@ def test_clauses_that_follow_are_not_asked_again() -> None:
 def test_the_opposite_of_a_constant_is_the_other_one() -> None:
     """Also after facts whose opposites are constants."""
     formulas = Formulas()
-    assert formulas.opposite(formulas.fact(Distinct())) is FALSE
+    assert formulas.opposite(formulas.fact(AtLeast(0))) is FALSE
     assert formulas.opposite(formulas.fact(AtMost(-1))) is TRUE
+    different = formulas.fact(Distinct())
+    assert formulas.opposite(formulas.opposite(different)) is different
     assert formulas.opposite(FALSE) is TRUE and formulas.opposite(TRUE) is FALSE
 
 
