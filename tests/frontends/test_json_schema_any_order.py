@@ -205,6 +205,14 @@ def test_clauses_that_follow_are_not_asked_again() -> None:
     assert either_of([(1,), ()]) == ()
 
 
+@pytest.mark.parametrize("order", ["schema", "any"])
+def test_more_members_than_there_are_names_are_none(order: str) -> None:
+    schema = {"type": "object", "propertyNames": {"enum": NAMES}, "minProperties": len(NAMES) + 1}
+    with pytest.raises(UnsatisfiableGrammar):
+        wb.json_schema(schema, property_order=order)
+    wb.json_schema({**schema, "minProperties": len(NAMES)}, property_order=order)
+
+
 def test_the_opposite_of_a_constant_is_the_other_one() -> None:
     """Also after facts whose opposites are constants."""
     formulas = Formulas()

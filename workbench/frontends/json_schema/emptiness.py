@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from workbench.errors import GrammarTooComplex, UnsupportedConstraint
+from workbench.frontends.json_schema.distinct import count_texts
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula
 from workbench.frontends.json_schema.intervals import numbers_in
 from workbench.frontends.json_schema.nodes import KINDS, Node, Nodes
@@ -164,7 +165,14 @@ class Emptiness:
                     count += 1
                     if count >= plan.least:
                         return True
-            return any(made(plan.cell_value(cell)) for cell in plan.cells())
+            for number, cell in enumerate(plan.cells()):
+                if made(plan.cell_value(cell)):
+                    names = plan.cell_names(number)
+                    found = None if names is None else count_texts(names)
+                    if found is None:
+                        return True
+                    count += found
+            return count >= plan.least
         return self._reaches_end(plan, made)
 
     def _array(self, plan: ArrayPlan, made: Fits) -> bool:
