@@ -184,7 +184,6 @@ from workbench.engine.records import (
     guarded,
     record_zone,
     recorded,
-    scope_at,
     spoken,
     watching,
     zone_of,
@@ -214,10 +213,12 @@ from workbench.engine.texts import (
     keeps_text,
     undecided,
     watched,
+    with_frame,
 )
 from workbench.engine.values import (
     filled,
     gathered,
+    scope_at,
 )
 
 
@@ -444,54 +445,46 @@ def pop_all(auto, pool, table, count, work, n, stacks, cls, exact):
         target = int(pool[frame + 3])
         value = int(pool[frame + 4])
         parents = int(pool[frame + 5])
+        back = target
+        loop = -1
+        if target >= SITE_BASE:
+            site = target - SITE_BASE
+            loop = int(auto[auto[SITE_LOOP] + site])
+            back = int(auto[auto[SITE_RETURN] + site])
         if target < SITE_BASE:
             if value != 0:
                 parents = int(delivered(auto, pool, table, count, work, parents, value, exact))
-                if parents <= ASK:
-                    return n, parents, bottom
-            n = add_thread(pool, table, count, work, n, target, parents)
-            continue
-        site = target - SITE_BASE
-        loop = int(auto[auto[SITE_LOOP] + site])
-        if loop < 0:
-            if loop > SCOPE_SITE:
-                if excluded(auto, pool, value):
-                    continue
-                if value >= 0 and pool[value + 6] == LOST:
-                    if cls == 0x22 and pool[value + 4] == 0:
-                        count[TOO_COMPLEX] = 2
-                    count[LEFT_OPEN] = 1
-                    continue
-                if value >= 0 and pool[value + 6] <= ASK and pool[value + 4] != IS_FRESH:
-                    if cls == 0x22 and pool[value + 4] == 0:
-                        return n, ASK - int(term1(pool, table, count, work, MEMBER, frame)), bottom
-                    count[LEFT_OPEN] = 1
-                    continue
-                if auto[auto[WATCH_CELL] - 1 - loop] >= 0:
-                    parents = int(
-                        recorded(auto, pool, table, count, work, parents, value, -1 - loop)
-                    )
-                    if parents <= ASK:
-                        return n, parents, bottom
-                    if parents < 0:
-                        continue
-                    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                        return n, 0, bottom
-                if auto[auto[WATCH_ROLE] - 1 - loop] != 0:
-                    parents = int(
-                        spoken(auto, pool, table, count, work, parents, value, -1 - loop, exact)
-                    )
-            elif auto[auto[SCOPE_GATHER] + SCOPE_SITE - loop] != 0:
-                if auto[auto[SCOPE_FLAGS] + SCOPE_SITE - loop] & OUTERMOST == 0:
-                    one = int(gathered(auto, pool, table, count, work, frame))
-                    parents = int(delivered(auto, pool, table, count, work, parents, one, exact))
-            if parents <= ASK:
-                return n, parents, bottom
-            if parents < 0:
+        elif loop <= SCOPE_SITE:
+            scope = SCOPE_SITE - loop
+            gathers_it = auto[auto[SCOPE_GATHER] + scope] != 0
+            if gathers_it and auto[auto[SCOPE_FLAGS] + scope] & OUTERMOST == 0:
+                one = int(gathered(auto, pool, table, count, work, frame))
+                parents = int(delivered(auto, pool, table, count, work, parents, one, exact))
+        elif loop < 0:
+            number = -1 - loop
+            if excluded(auto, pool, value):
                 continue
-            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                return n, 0, bottom
-            back = int(auto[auto[SITE_RETURN] + site])
+            if value >= 0 and pool[value + 6] == LOST:
+                if cls == 0x22 and pool[value + 4] == 0:
+                    count[TOO_COMPLEX] = 2
+                count[LEFT_OPEN] = 1
+                continue
+            if value >= 0 and pool[value + 6] <= ASK and pool[value + 4] != IS_FRESH:
+                if cls == 0x22 and pool[value + 4] == 0:
+                    return n, ASK - int(term1(pool, table, count, work, MEMBER, frame)), bottom
+                count[LEFT_OPEN] = 1
+                continue
+            if auto[auto[WATCH_CELL] + number] >= 0:
+                parents = int(recorded(auto, pool, table, count, work, parents, value, number))
+            if parents >= 0 and auto[auto[WATCH_ROLE] + number] != 0:
+                parents = int(spoken(auto, pool, table, count, work, parents, value, number, exact))
+        if parents <= ASK:
+            return n, parents, bottom
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return n, 0, bottom
+        if parents < 0:
+            continue
+        if loop < 0:
             n = add_thread(pool, table, count, work, n, back, parents)
             continue
         least = int(auto[auto[LOOP_MIN] + loop])
@@ -516,9 +509,7 @@ def pop_all(auto, pool, table, count, work, n, stacks, cls, exact):
             work[tree + rounds] = term3(pool, table, count, work, FRAME, target, value, parents)
             rounds += 1
         if can_leave:
-            n = add_thread(
-                pool, table, count, work, n, int(auto[auto[SITE_RETURN] + site]), parents
-            )
+            n = add_thread(pool, table, count, work, n, back, parents)
     n = flush_rounds(pool, table, count, work, n, rounds_state, rounds)
     return n, 0, bottom
 
@@ -590,38 +581,25 @@ def push_calls(auto, pool, table, count, work, n, k, cls, exact):
         back = int(auto[auto[CALL_RETURN] + c])
         pushed = stacks
         if back != JUMP:
-            value = 0
             loop = 0
             if back >= SITE_BASE:
                 loop = int(auto[auto[SITE_LOOP] + back - SITE_BASE])
-            if loop < 0 and loop > SCOPE_SITE:
-                pushed = int(
-                    watching(auto, pool, table, count, work, back, -1 - loop, stacks, exact)
-                )
-                if count[TOO_COMPLEX] == NOT_KNOWN:
-                    decided(auto, count, work, start, cls)
-                    if count[TOO_COMPLEX] == 0:
-                        continue
-                if pushed < 0:
-                    continue
-                if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                    return n
+            if loop <= SCOPE_SITE:
+                scope = SCOPE_SITE - loop
+                pushed = int(entering(auto, pool, table, count, work, back, scope, stacks))
+            elif loop < 0:
+                number = -1 - loop
+                pushed = int(watching(auto, pool, table, count, work, back, number, stacks, exact))
             else:
-                if loop < 0:
-                    pushed = int(
-                        entering(auto, pool, table, count, work, back, SCOPE_SITE - loop, stacks)
-                    )
-                    if count[TOO_COMPLEX] == NOT_KNOWN:
-                        decided(auto, count, work, start, cls)
-                        if count[TOO_COMPLEX] == 0:
-                            continue
-                    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                        return n
-                    if pushed < 0:
-                        continue
-                else:
-                    frame = term3(pool, table, count, work, FRAME, back, value, stacks)
-                    pushed = term1(pool, table, count, work, SET, frame)
+                pushed = int(with_frame(pool, table, count, work, -1, back, 0, stacks))
+            if count[TOO_COMPLEX] == NOT_KNOWN:
+                decided(auto, count, work, start, cls)
+                if count[TOO_COMPLEX] == 0:
+                    continue
+            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                return n
+            if pushed < 0:
+                continue
         count[WORK] += 1
         n = add_thread(pool, table, count, work, n, start, pushed)
     return n
@@ -1149,7 +1127,7 @@ def stacks_at(auto, pool, table, count, work, hole, bases):
         n -= 1
         below = int(work[path + n])
         zone = int(pool[below + 5])
-        if scope_at(auto, int(pool[below + 4])) and pool[zone + 4] >= 0:
+        if scope_at(auto, int(pool[below + 4])) >= 0 and pool[zone + 4] >= 0:
             seen = reveal_all(auto, pool, table, count, work, stacks)
         else:
             seen = reveal(auto, pool, table, count, work, stacks)
@@ -1348,7 +1326,7 @@ def substitute(auto, pool, table, count, trans, work, row, hole, labels):
         zone = int(pool[labels + 4 + k])
         below = term3(pool, table, count, work, HOLE, hole, target, zone)
         parents = term1(pool, table, count, work, SET, below)
-        if scope_at(auto, target) and pool[zone + 4] == UNSAID:
+        if scope_at(auto, target) >= 0 and pool[zone + 4] == UNSAID:
             number = int(pool[zone + 3])
             zone = int(changed(pool, table, count, work, zone, number, ASK - below, -1))
         frame = term3(pool, table, count, work, FRAME, target, zone, parents)

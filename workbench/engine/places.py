@@ -348,9 +348,15 @@ def may_differ(auto, pool, table, count, work, frame, record, total, closed):
 
 
 @jit
-def is_apart(auto, pool, table, count, work, frame, record):
-    """Whether it is known that no value that came begins as what the scope of a frame becomes."""
+def places(auto, pool, table, count, work, frame, record, keeps):
+    """How many values that came begin as what the scope of a frame becomes, its record as given; -1: not known.
+
+    With ``keeps`` what they have at the place that is next goes into W_TREE (where a name is next in an object,
+    these are the objects), else the first one is enough.
+    """
     first = frame
+    found = 0
+    tree = int(work[W_TREE])
     way = 0
     while way < MOST_WAYS:
         frame = first
@@ -361,26 +367,38 @@ def is_apart(auto, pool, table, count, work, frame, record):
         while True:
             levels = int(level(auto, pool, count, work, levels, frame, now))
             if levels < 0:
-                return False
+                return -1
             frame, left, more = around(auto, pool, int(pool[frame + 5]), left)
             several = several or more
             if frame <= 0 or gathers(auto, pool, frame) == 0:
-                return False
+                return -1
             now = int(pool[frame + 4])
             flags = int(flags_of(auto, pool, frame))
             if flags & DISTINCT:
-                if pool[now + CONTENT] < 0:
-                    return False
-                if began_so(auto, pool, table, count, work, frame, levels, False) > 0:
-                    return False
+                values = int(pool[now + CONTENT])
+                if values < 0:
+                    return -1
+                while values > 0 and left == 0:
+                    count[WORK] += 1
+                    value = int(pool[values + 4])
+                    one = int(extends(auto, pool, table, count, work, value, levels, False))
+                    if one != 0 and not keeps:
+                        return 1
+                    if one != 0:
+                        if found >= work[W_TREE_SIZE]:
+                            count[TOO_COMPLEX] = 1
+                            return -1
+                        work[tree + found] = one
+                        found += 1
+                    values = int(pool[values + 3])
                 if flags & OUTERMOST:
                     break
             if pool[now + IS_APART] != 0:
                 break
         if not several:
-            return True
+            break
         way += 1
-    return True
+    return found
 
 
 @jit
@@ -394,7 +412,7 @@ def told(auto, pool, table, count, work, frame, record, exact):
     apart = int(pool[record + IS_APART])
     if flags_of(auto, pool, frame) & OUTERMOST:
         return record
-    if apart == 0 and is_apart(auto, pool, table, count, work, frame, record):
+    if apart == 0 and places(auto, pool, table, count, work, frame, record, False) == 0:
         apart = 1
     if apart != 0 and not exact and count[KEEP] == 0:
         if flags_of(auto, pool, frame) & DISTINCT == 0:
@@ -425,60 +443,6 @@ def begins_apart(auto, pool, stacks):
 
 
 @jit
-def places(auto, pool, table, count, work, frame):
-    """What values that came have at the place that is next in a scope, into W_TREE; how many, or -1.
-
-    In an object of which a name comes next, these are the objects.
-    """
-    first = frame
-    found = 0
-    tree = int(work[W_TREE])
-    way = 0
-    while way < MOST_WAYS:
-        frame = first
-        record = int(pool[frame + 4])
-        levels = 0
-        left = way
-        several = False
-        while True:
-            levels = int(level(auto, pool, count, work, levels, frame, record))
-            if levels < 0:
-                return -1
-            frame, left, more = around(auto, pool, int(pool[frame + 5]), left)
-            several = several or more
-            if frame <= 0 or gathers(auto, pool, frame) == 0:
-                return -1
-            record = int(pool[frame + 4])
-            flags = int(flags_of(auto, pool, frame))
-            if flags & DISTINCT:
-                values = int(pool[record + CONTENT])
-                if values < 0:
-                    return -1
-                while values > 0 and left == 0:
-                    count[WORK] += 1
-                    one = int(
-                        extends(
-                            auto, pool, table, count, work, int(pool[values + 4]), levels, False
-                        )
-                    )
-                    if one != 0:
-                        if found >= work[W_TREE_SIZE]:
-                            count[TOO_COMPLEX] = 1
-                            return -1
-                        work[tree + found] = one
-                        found += 1
-                    values = int(pool[values + 3])
-                if flags & OUTERMOST:
-                    break
-            if pool[record + IS_APART] != 0:
-                break
-        if not several:
-            break
-        way += 1
-    return found
-
-
-@jit
 def beside(auto, pool, table, count, work, frame, number, role, root, cell):
     """What a text that begins in a scope is read beside: ``(tree of the texts there, tree of what may not end)``.
 
@@ -489,7 +453,7 @@ def beside(auto, pool, table, count, work, frame, number, role, root, cell):
     record = int(pool[frame + 4])
     if pool[record + IS_APART] != 0:
         return OFF, root
-    found = int(places(auto, pool, table, count, work, frame))
+    found = int(places(auto, pool, table, count, work, frame, record, True))
     if role == NAME_ROLE:
         if found == 0:
             return OFF, root

@@ -49,9 +49,7 @@ from workbench.engine.layout import (
     SCOPE_MOST,
     SCOPE_REACH,
     SCOPE_REQUIRED,
-    SCOPE_SITE,
     SCOPE_WORDS,
-    SEEN,
     SET,
     SETS,
     SITE_BASE,
@@ -78,6 +76,7 @@ from workbench.engine.places import (
     told,
 )
 from workbench.engine.seen import (
+    no_texts,
     planted,
     seen_child,
 )
@@ -89,6 +88,7 @@ from workbench.engine.terms import (
     union,
 )
 from workbench.engine.texts import (
+    added,
     with_frame,
 )
 from workbench.engine.values import (
@@ -170,18 +170,6 @@ def changed(pool, table, count, work, record, value, seen, item):
 
 
 @jit
-def scope_at(auto, target):
-    """Whether frames with this return are scopes."""
-    return target >= SITE_BASE and auto[auto[SITE_LOOP] + target - SITE_BASE] <= SCOPE_SITE
-
-
-@jit
-def scopes(auto, pool, frame):
-    """Whether a stack element is the frame of a scope."""
-    return pool[frame] & 31 == FRAME and scope_at(auto, int(pool[frame + 3]))
-
-
-@jit
 def passed(auto, pool, table, count, work, scope, record, guard):
     """A record behind a guard, or -1 where it does not let pass."""
     op = int(auto[auto[GUARD_OP] + guard])
@@ -243,26 +231,25 @@ def comes(auto, pool, table, count, work, frame, record, guard):
     item = int(auto[auto[GUARD_ITEM] + guard])
     content = int(pool[record + CONTENT])
     apart = int(pool[record + IS_APART])
-    array = gathers(auto, pool, frame) == ARRAY_OF
     if op == END:
         passes = may_differ(auto, pool, table, count, work, frame, record, 1, True)
         return record if passes else -1
-    if array:
+    if gathers(auto, pool, frame) == ARRAY_OF:
         after = int(filled(pool, table, count, work, record, content, ITEM, apart))
-        if op != TAKE:
-            had = int(pool[record + 3])
-            if op == MAY and had >= 0:
-                after = int(
-                    changed(pool, table, count, work, after, had + 1, int(pool[record + 4]), -1)
-                )
-            elif had > 0:
-                had -= 1
-            some = int(choices(auto, scope, had))
-            if not may_differ(auto, pool, table, count, work, frame, after, some, False):
-                return -1
-        if op == MAY:
-            return record
-        return int(filled(pool, table, count, work, record, content, ITEM, apart))
+        if op == TAKE:
+            return after
+        # items that had come before this one
+        had = int(pool[record + 3])
+        asked = after
+        if op == MAY and had >= 0:
+            seen = int(pool[record + 4])
+            asked = int(changed(pool, table, count, work, after, had + 1, seen, -1))
+        elif had > 0:
+            had -= 1
+        some = int(choices(auto, scope, had))
+        if not may_differ(auto, pool, table, count, work, frame, asked, some, False):
+            return -1
+        return record if op == MAY else after
     counts = int(auto[SETS]) + int(auto[auto[SCOPE_COUNTS] + scope]) + 1
     if op == MAY:
         if item != 0:
@@ -334,8 +321,7 @@ def delivered(auto, pool, table, count, work, stacks, value, exact):
             holds = int(joined(auto, pool, table, count, work, frame, holds, value))
             holds = int(told(auto, pool, table, count, work, frame, holds, exact))
         else:
-            one = int(term1(pool, table, count, work, SET, frame))
-            result = one if result < 0 else int(union(pool, table, count, work, result, one))
+            result = int(added(pool, table, count, work, result, frame))
             continue
         result = int(with_frame(pool, table, count, work, result, target, holds, parents))
     return result
@@ -363,54 +349,29 @@ def came_constant(auto, pool, table, count, work, stacks, guard, exact):
 
 
 @jit
-def speaking(auto, pool, table, count, work, back, number, stacks, exact):
-    """:func:`watching` for a text that may come more than once and is a value of what a scope gathers."""
-    buffer = int(work[W_BUFFER])
-    for i in range(3):
-        work[buffer + i] = 0
-    none = int(intern(pool, table, count, SEEN, work, buffer, 3))
-    role = int(auto[auto[WATCH_ROLE] + number])
-    root = int(auto[auto[WATCH_ROOT] + number])
-    result = -1
-    for i in range(int(pool[stacks]) >> 5):
-        frame = int(pool[stacks + 3 + i])
-        if gathers(auto, pool, frame) == 0:
-            continue
-        along, seen = beside(auto, pool, table, count, work, frame, number, role, none, 0)
-        if count[TOO_COMPLEX] != 0 or count[OVERFLOW] != 0:
-            return stacks
-        seen = OFF if seen == none else int(seen_child(pool, seen, 0))
-        if seen >= 0 and pool[seen + 5] != 0:
-            continue
-        text = 0 if exact or count[KEEP] != 0 or along >= 0 else UNKEPT
-        value = int(term6(pool, table, count, work, WATCH, root, 0, 0, seen, text, along))
-        below = int(term1(pool, table, count, work, SET, frame))
-        result = int(with_frame(pool, table, count, work, result, back, value, below))
-    return result
-
-
-@jit
 def watching(auto, pool, table, count, work, back, number, stacks, exact):
     """The frames of a watched text that begins, on the scopes of a SET; -1 when none may begin."""
     root = int(auto[auto[WATCH_ROOT] + number])
     cell = int(auto[auto[WATCH_CELL] + number])
     role = int(auto[auto[WATCH_ROLE] + number])
-    if cell < 0 and role == 0:
+    fresh = cell >= 0
+    if not fresh and role == 0:
         value = int(term6(pool, table, count, work, WATCH, root, 0, 0, OFF, UNKEPT, OFF))
         return int(with_frame(pool, table, count, work, -1, back, value, stacks))
-    if cell < 0:
-        return speaking(auto, pool, table, count, work, back, number, stacks, exact)
+    # what may come again is kept from what makes the values around equal alone
+    none = 0 if fresh else int(no_texts(pool, table, count, work))
+    cell = max(0, cell)
     result = -1
     for i in range(int(pool[stacks]) >> 5):
         frame = int(pool[stacks + 3 + i])
-        if not scopes(auto, pool, frame):
+        if scope_of(auto, pool, frame) < 0:
             continue
-        seen = int(pool[pool[frame + 4] + 4])
+        seen = int(pool[pool[frame + 4] + 4]) if fresh else none
         text = UNKEPT
         along = OFF
         if role != 0:
             along, seen = beside(auto, pool, table, count, work, frame, number, role, seen, cell)
-            if count[TOO_COMPLEX] != 0:
+            if count[TOO_COMPLEX] != 0 or count[OVERFLOW] != 0:
                 return stacks
         if seen >= 0:
             seen = int(seen_child(pool, seen, cell))
@@ -447,7 +408,7 @@ def guarded(auto, pool, table, count, work, stacks, guard, exact):
         if auto[auto[WATCH_CELL] + number] >= 0 and auto[auto[WATCH_LOOSE] + number] == 0:
             for i in range(int(pool[stacks]) >> 5):
                 frame = int(pool[stacks + 3 + i])
-                if scopes(auto, pool, frame) and pool[pool[frame + 4] + 4] == LOST:
+                if scope_of(auto, pool, frame) >= 0 and pool[pool[frame + 4] + 4] == LOST:
                     # whether one is left is known on the stacks themselves
                     count[TOO_COMPLEX] = 2
                     return stacks
@@ -460,11 +421,11 @@ def guarded(auto, pool, table, count, work, stacks, guard, exact):
         frame = int(pool[stacks + 3 + i])
         if pool[frame] & 31 == HOLE:
             return ASK - frame
-        if not scopes(auto, pool, frame):
+        scope = int(scope_of(auto, pool, frame))
+        if scope < 0:
             continue
         target = int(pool[frame + 3])
         record = int(pool[frame + 4])
-        scope = SCOPE_SITE - int(auto[auto[SITE_LOOP] + target - SITE_BASE])
         after = record
         if op != NAMED:
             after = int(passed(auto, pool, table, count, work, scope, record, guard))
@@ -528,7 +489,7 @@ def recorded(auto, pool, table, count, work, stacks, value, number):
         frame = int(pool[stacks + 3 + i])
         if pool[frame] & 31 == HOLE:
             return ASK - frame
-        if not scopes(auto, pool, frame):
+        if scope_of(auto, pool, frame) < 0:
             continue
         record = int(pool[frame + 4])
         # what came is not known, or not which text comes: whoever asks later looks at the stacks
@@ -557,9 +518,7 @@ def recorded(auto, pool, table, count, work, stacks, value, number):
 def new_record(auto, pool, table, count, work, scope, stacks):
     """The record of a scope in which nothing has come yet, on the frames of a SET."""
     buffer = work[W_BUFFER]
-    for i in range(3):
-        work[buffer + i] = 0
-    seen = int(intern(pool, table, count, SEEN, work, buffer, 3))
+    seen = int(no_texts(pool, table, count, work))
     content = int(fresh_content(auto, pool, table, count, work, scope))
     words = int(auto[auto[SCOPE_WORDS] + scope])
     for i in range(words + BITS - 3):

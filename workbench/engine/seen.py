@@ -116,6 +116,41 @@ def measure(auto, work, language, n):
 
 
 @jit
+def bytes_of(pool, work, text):
+    """The bytes of a TEXT into W_TEXT, the last one first; how many, -1 when there is no room for them."""
+    n = 0
+    at = int(work[W_TEXT])
+    size = int(work[W_TEXT_SIZE])
+    while text > 0:
+        if n >= size:
+            return -1
+        work[at + n] = pool[text + 4]
+        n += 1
+        text = int(pool[text + 3])
+    return n
+
+
+@jit
+def below_text(pool, work, node, n):
+    """Node of a tree of texts behind the ``n`` bytes in W_TEXT, or OFF."""
+    at = int(work[W_TEXT])
+    while n > 0 and node >= 0:
+        n -= 1
+        node = int(seen_child(pool, node, int(work[at + n])))
+    return node
+
+
+@jit
+def came(auto, pool, work, seen, text, cell):
+    """Whether a text, given as a TEXT, is in the tree of a cell; -1 when it is too long to tell."""
+    n = int(bytes_of(pool, work, text))
+    if n < 0:
+        return -1
+    seen = int(below_text(pool, work, seen_child(pool, seen, cell), n))
+    return 1 if seen >= 0 and pool[seen + 3] != 0 else 0
+
+
+@jit
 def grown(pool, table, count, work, node, byte, below, ends, limit):
     """A node of a tree of texts with another child (byte -1: none) or end; ``limit`` texts fill it."""
     buffer = int(work[W_BUFFER])
@@ -150,49 +185,40 @@ def grown(pool, table, count, work, node, byte, below, ends, limit):
 
 
 @jit
-def planted(auto, pool, table, count, work, root, text, number, cell):
-    """A tree of texts with one more in a cell, given as a TEXT that was watched as ``number`` says."""
-    size = int(work[W_TEXT_SIZE])
-    bytes_at = int(work[W_TEXT])
-    way = int(work[W_WAY])
-    left = int(work[W_LEFT])
-    n = 0
-    while text > 0:
-        if n >= size:
-            count[TOO_COMPLEX] = 1
-            return root
-        work[bytes_at + n] = pool[text + 4]
-        n += 1
-        text = int(pool[text + 3])
-    measure(auto, work, int(auto[auto[WATCH_LANGUAGE] + number]), n)
-    # below the root, each cell has a tree of its own
-    seen = int(seen_child(pool, root, cell))
-    for i in range(n):
-        work[way + i] = seen
-        if seen >= 0:
-            seen = int(seen_child(pool, seen, int(work[bytes_at + n - 1 - i])))
-    below = int(grown(pool, table, count, work, seen, -1, 0, 1, int(work[left + n])))
-    for j in range(n):
-        node = int(work[way + n - 1 - j])
-        limit = int(work[left + n - 1 - j])
-        below = int(grown(pool, table, count, work, node, int(work[bytes_at + j]), below, 0, limit))
-    return int(grown(pool, table, count, work, root, cell, below, 0, MANY))
+def no_texts(pool, table, count, work):
+    """The tree of no texts."""
+    buffer = int(work[W_BUFFER])
+    for i in range(3):
+        work[buffer + i] = 0
+    return int(intern(pool, table, count, SEEN, work, buffer, 3))
 
 
 @jit
-def came(auto, pool, work, seen, text, cell):
-    """Whether a text, given as a TEXT, is in the tree of a cell; -1 when it is too long to tell."""
-    size = int(work[W_TEXT_SIZE])
-    bytes_at = int(work[W_TEXT])
-    n = 0
-    while text > 0:
-        if n >= size:
-            return -1
-        work[bytes_at + n] = pool[text + 4]
-        n += 1
-        text = int(pool[text + 3])
-    seen = int(seen_child(pool, seen, cell))
-    while seen >= 0 and n > 0:
-        n -= 1
-        seen = int(seen_child(pool, seen, int(work[bytes_at + n])))
-    return 1 if seen >= 0 and pool[seen + 3] != 0 else 0
+def with_text(pool, table, count, work, node, n, ends):
+    """A tree of texts (OFF: none) with the ``n`` bytes in W_TEXT ended so; as many as W_LEFT says fill a node."""
+    at = int(work[W_TEXT])
+    way = int(work[W_WAY])
+    left = int(work[W_LEFT])
+    for i in range(n):
+        work[way + i] = node
+        if node >= 0:
+            node = int(seen_child(pool, node, int(work[at + n - 1 - i])))
+    below = int(grown(pool, table, count, work, node, -1, 0, ends, int(work[left + n])))
+    for i in range(n):
+        node = int(work[way + n - 1 - i])
+        limit = int(work[left + n - 1 - i])
+        below = int(grown(pool, table, count, work, node, int(work[at + i]), below, 0, limit))
+    return below
+
+
+@jit
+def planted(auto, pool, table, count, work, root, text, number, cell):
+    """A tree of texts with one more in a cell, given as a TEXT that was watched as ``number`` says."""
+    n = int(bytes_of(pool, work, text))
+    if n < 0:
+        count[TOO_COMPLEX] = 1
+        return root
+    measure(auto, work, int(auto[auto[WATCH_LANGUAGE] + number]), n)
+    # below the root, each cell has a tree of its own
+    below = int(with_text(pool, table, count, work, seen_child(pool, root, cell), n, 1))
+    return int(grown(pool, table, count, work, root, cell, below, 0, MANY))

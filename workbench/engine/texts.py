@@ -180,11 +180,17 @@ def watch(auto, pool, table, count, work, value, byte, exact):
 
 
 @jit
+def added(pool, table, count, work, elements, element):
+    """A SET (-1: none yet) with one more element."""
+    one = int(term1(pool, table, count, work, SET, element))
+    return one if elements < 0 else int(union(pool, table, count, work, elements, one))
+
+
+@jit
 def with_frame(pool, table, count, work, frames, target, value, parents):
     """A SET (-1: none yet) with one more frame."""
     frame = int(term3(pool, table, count, work, FRAME, target, value, parents))
-    one = int(term1(pool, table, count, work, SET, frame))
-    return one if frames < 0 else int(union(pool, table, count, work, frames, one))
+    return int(added(pool, table, count, work, frames, frame))
 
 
 @jit

@@ -35,7 +35,6 @@ from workbench.engine.layout import (
     SCOPE_GATHER,
     SCOPE_KEYS,
     SCOPE_SITE,
-    SEEN,
     SETS,
     SITE_BASE,
     SITE_LOOP,
@@ -46,14 +45,15 @@ from workbench.engine.layout import (
     VALUE,
     W_BUFFER,
     W_LEFT,
-    W_TEXT,
     W_TEXT_SIZE,
-    W_WAY,
     WORK,
 )
 from workbench.engine.seen import (
-    grown,
+    below_text,
+    bytes_of,
+    no_texts,
     seen_child,
+    with_text,
 )
 from workbench.engine.terms import (
     intern,
@@ -63,12 +63,18 @@ from workbench.engine.terms import (
 
 
 @jit
+def scope_at(auto, target):
+    """Number of the scope to whose end frames with this return belong, or -1."""
+    if target < SITE_BASE:
+        return -1
+    loop = int(auto[auto[SITE_LOOP] + target - SITE_BASE])
+    return SCOPE_SITE - loop if loop <= SCOPE_SITE else -1
+
+
+@jit
 def scope_of(auto, pool, frame):
     """Number of the scope whose frame it is, or -1."""
-    if pool[frame] & 31 != FRAME or pool[frame + 3] < SITE_BASE:
-        return -1
-    loop = int(auto[auto[SITE_LOOP] + pool[frame + 3] - SITE_BASE])
-    return SCOPE_SITE - loop if loop <= SCOPE_SITE else -1
+    return scope_at(auto, int(pool[frame + 3])) if pool[frame] & 31 == FRAME else -1
 
 
 @jit
@@ -135,48 +141,27 @@ def filled(pool, table, count, work, record, content, pending, apart):
 
 
 @jit
-def bytes_of(pool, count, work, text):
-    """The bytes of a TEXT into W_TEXT, the last one first; returns how many."""
-    n = 0
-    at = int(work[W_TEXT])
-    size = int(work[W_TEXT_SIZE])
-    while text > 0:
-        if n >= size:
-            count[TOO_COMPLEX] = 1
-            return 0
-        work[at + n] = pool[text + 4]
-        n += 1
-        text = int(pool[text + 3])
-    return n
-
-
-@jit
 def member_of(pool, count, work, tree, text):
     """The VALUE of a name in the tree of an object, or 0."""
-    n = int(bytes_of(pool, count, work, text))
-    at = int(work[W_TEXT])
-    while n > 0 and tree >= 0:
-        n -= 1
-        tree = int(seen_child(pool, tree, int(work[at + n])))
+    n = int(bytes_of(pool, work, text))
+    if n < 0:
+        count[TOO_COMPLEX] = 1
+        return 0
+    tree = int(below_text(pool, work, tree, n))
     return 0 if tree < 0 else int(pool[tree + 3])
 
 
 @jit
 def paired(pool, table, count, work, tree, text, value):
     """The tree of an object with one more name (a TEXT) and its VALUE; ``tree`` may be OFF."""
-    n = int(bytes_of(pool, count, work, text))
-    at = int(work[W_TEXT])
-    way = int(work[W_WAY])
-    node = tree
-    for i in range(n):
-        work[way + i] = node
-        if node >= 0:
-            node = int(seen_child(pool, node, int(work[at + n - 1 - i])))
-    below = int(grown(pool, table, count, work, node, -1, 0, value, MANY))
-    for i in range(n):
-        node = int(work[way + n - 1 - i])
-        below = int(grown(pool, table, count, work, node, int(work[at + i]), below, 0, MANY))
-    return below
+    n = int(bytes_of(pool, work, text))
+    if n < 0:
+        count[TOO_COMPLEX] = 1
+        return tree
+    left = int(work[W_LEFT])
+    for i in range(n + 1):
+        work[left + i] = MANY
+    return int(with_text(pool, table, count, work, tree, n, value))
 
 
 @jit
@@ -278,10 +263,7 @@ def fresh_content(auto, pool, table, count, work, scope):
     """What a scope has gathered at its beginning."""
     if auto[auto[SCOPE_GATHER] + scope] != OBJECT_OF:
         return 0
-    buffer = int(work[W_BUFFER])
-    for i in range(3):
-        work[buffer + i] = 0
-    return int(intern(pool, table, count, SEEN, work, buffer, 3))
+    return int(no_texts(pool, table, count, work))
 
 
 @jit
