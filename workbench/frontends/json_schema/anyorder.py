@@ -34,6 +34,7 @@ __all__ = [
     "Other",
     "free_machine",
     "free_object",
+    "touched",
     "unlike_items",
 ]
 
@@ -97,7 +98,7 @@ def _explored(plan: ObjectPlan, weaver: Weaver, fits: Fits, most: int) -> FreeMa
         out.least, out.most = plan.least, plan.most
     else:
         counted = plan.counts
-        within = [name for name in plan.required if counted or _touched(plan, facts, name)]
+        within = [name for name in plan.required if counted or touched(plan, facts, name)]
         formula = plan.with_counts() if counted else formula
         wanted = [formulas.fact(f.Has(name)) for name in within]
         formula = formulas.all_of([formula, *wanted])
@@ -146,7 +147,7 @@ def _over(name: str, fact: Fact) -> Formula | None:
     return TRUE if fact.positive else FALSE
 
 
-def _touched(plan: ObjectPlan, facts: Sequence[Fact], name: str) -> bool:
+def touched(plan: ObjectPlan, facts: Sequence[Fact], name: str) -> bool:
     """Whether a member of this name decides some fact."""
     options = plan.options_of(name)
     return any(options(fact) is not None for fact in facts)

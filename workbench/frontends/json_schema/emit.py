@@ -41,18 +41,17 @@ from workbench.frontends.json_schema.distinct import (
     one_number,
     without_empty,
 )
-from workbench.frontends.json_schema.emptiness import Emptiness, placed
+from workbench.frontends.json_schema.emptiness import placed
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula, facts_in
 from workbench.frontends.json_schema.gathered import Gathered, Writing
 from workbench.frontends.json_schema.intervals import numbers_in
 from workbench.frontends.json_schema.layout import Layout, Member, either, in_row
-from workbench.frontends.json_schema.nodes import KINDS, Node, Nodes
+from workbench.frontends.json_schema.nodes import KINDS, Node
 from workbench.frontends.json_schema.numbers import exactly, number_between
 from workbench.frontends.json_schema.settle import plain_parts
 from workbench.frontends.json_schema.shapes import (
     ArrayPlan,
     ObjectPlan,
-    Shapes,
 )
 from workbench.frontends.json_schema.spelling import (
     ANY,
@@ -63,6 +62,7 @@ from workbench.frontends.json_schema.spelling import (
     spell_class,
 )
 from workbench.frontends.json_schema.strings import spelled, string_content, surely_possible
+from workbench.frontends.json_schema.value_counts import Counter
 from workbench.frontends.json_schema.values import (
     ARRAY,
     BOOLEAN,
@@ -115,21 +115,18 @@ class Emitter:
 
     def __init__(
         self,
-        nodes: Nodes,
-        shapes: Shapes,
-        emptiness: Emptiness,
+        counter: Counter,
         layout: Layout,
         style: str = "any",
         plain_numbers: bool = False,
-        any_order: bool = False,
         once: bool = True,
     ) -> None:
-        self._any_order = any_order
+        self._any_order = counter.any_order
         self._once = once
-        self._nodes = nodes
-        self._shapes = shapes
-        self._emptiness = emptiness
-        self._fits = emptiness.fits
+        self._nodes = counter.nodes
+        self._shapes = counter.shapes
+        self._emptiness = counter.emptiness
+        self._fits = counter.emptiness.fits
         self._layout = layout
         self._style = style
         #: whether characters were left out that there is no way to write
@@ -153,13 +150,10 @@ class Emitter:
         self.flat: set[str] = set()
         self._gathered = Gathered(
             Writing(
-                nodes,
-                shapes,
-                emptiness,
+                counter,
                 layout,
                 self._quoted,
                 partial(spell_text, style=style),
-                any_order,
                 self._rule,
                 self._plainly,
                 self._fresh,

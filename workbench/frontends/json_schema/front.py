@@ -20,12 +20,10 @@ from typing import Any
 from workbench.errors import GrammarSyntaxError, GrammarTooComplex, UnsatisfiableGrammar
 from workbench.frontends.json_schema.document import Document
 from workbench.frontends.json_schema.emit import Emitter
-from workbench.frontends.json_schema.emptiness import Emptiness
 from workbench.frontends.json_schema.indent import indented
 from workbench.frontends.json_schema.layout import layout
 from workbench.frontends.json_schema.nodes import Nodes
 from workbench.frontends.json_schema.settled import settle_items
-from workbench.frontends.json_schema.shapes import Shapes
 from workbench.frontends.json_schema.value_counts import Counter
 from workbench.frontends.json_schema.values import MAX_LEVELS, read_json
 from workbench.grammar.fingerprint import content_key
@@ -110,29 +108,14 @@ def json_schema(
             any_order=property_order == "any",
         )
         document.read()
-        nodes = Nodes(document.of_value)
-        shapes = Shapes(nodes)
-        emptiness = Emptiness(nodes, shapes)
         any_order = property_order == "any"
-        if document.unique:
-            counter = Counter(nodes, shapes, emptiness, any_order)
-            if settle_items(document, nodes, counter):
-                nodes = Nodes(document.of_value)
-                shapes = Shapes(nodes)
-                emptiness = Emptiness(nodes, shapes)
-        root = nodes.of((document.root,))
-        if emptiness.holds(root):
-            raise UnsatisfiableGrammar(*emptiness.blame(root))
-        emitter = Emitter(
-            nodes,
-            shapes,
-            emptiness,
-            style,
-            spelling,
-            numbers == "plain",
-            any_order,
-            unique_keys,
-        )
+        counter = Counter(Nodes(document.of_value), any_order)
+        if document.unique and settle_items(document, counter):
+            counter = Counter(Nodes(document.of_value), any_order)
+        root = counter.nodes.of((document.root,))
+        if counter.emptiness.holds(root):
+            raise UnsatisfiableGrammar(*counter.emptiness.blame(root))
+        emitter = Emitter(counter, style, spelling, numbers == "plain", unique_keys)
         rules, start = emitter.rules(root)
     except RecursionError:
         raise GrammarTooComplex("schema nesting levels", MAX_LEVELS) from None

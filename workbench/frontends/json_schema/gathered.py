@@ -30,11 +30,10 @@ from workbench.frontends.json_schema.distinct import (
     tree_of,
     without_empty,
 )
-from workbench.frontends.json_schema.emptiness import Emptiness
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula
 from workbench.frontends.json_schema.layout import Layout, either, in_row
-from workbench.frontends.json_schema.nodes import KINDS, Node, Nodes
-from workbench.frontends.json_schema.shapes import ArrayPlan, ObjectPlan, Shapes
+from workbench.frontends.json_schema.nodes import KINDS, Node
+from workbench.frontends.json_schema.shapes import ArrayPlan, ObjectPlan
 from workbench.frontends.json_schema.value_counts import Counter, Named, is_unlike
 from workbench.frontends.json_schema.values import (
     ARRAY,
@@ -48,7 +47,6 @@ from workbench.frontends.json_schema.values import (
 )
 from workbench.grammar.ir import (
     NEVER,
-    Alt,
     Expr,
     Gather,
     Graph,
@@ -76,13 +74,10 @@ _FEW_TEXTS = 200
 class Writing:
     """What the rules that gather share with the others: how things are written."""
 
-    nodes: Nodes
-    shapes: Shapes
-    emptiness: Emptiness
+    counter: Counter
     layout: Layout
     quoted: Callable[[str], Expr]
     spell: Callable[[str], Expr]
-    any_order: bool
     #: a shared rule: key, name, what writes it, origin
     rule: Callable[[Hashable, str, Callable[[], Expr], Origin | None], Expr]
     #: a graph over characters as what stands in a string
@@ -115,7 +110,11 @@ class Gathered:
         self._w = writing
         self._uses: dict[int, Expr] = {}
         self._n_scopes = 0
-        self.counter = Counter(writing.nodes, writing.shapes, writing.emptiness, writing.any_order)
+        self._counter = writing.counter
+        self._nodes = writing.counter.nodes
+        self._shapes = writing.counter.shapes
+        self._emptiness = writing.counter.emptiness
+        self._any_order = writing.counter.any_order
 
     def _gather(
         self,
@@ -136,8 +135,8 @@ class Gathered:
         known = self._uses.get(node.index)
         if known is None:
             known = NEVER
-            if not self._w.emptiness.holds(node):
-                formulas = [self._w.nodes.formula(node, kind) for kind in KINDS]
+            if not self._emptiness.holds(node):
+                formulas = [self._nodes.formula(node, kind) for kind in KINDS]
                 origin = Origin(pointer=node.pointer)
                 known = either(*map(self._kind, KINDS, formulas), origin=origin)
             self._uses[node.index] = known
@@ -149,40 +148,41 @@ class Gathered:
         if kind == STRING:
             return self.text(formula)
         if kind == NUMBER:
-            return self.numbers(number_texts(self._w.nodes, formula))
+            return self.numbers(number_texts(self._nodes, formula))
         if kind in (BOOLEAN, NULL):
             return either(
                 *(
                     Seq((guard, Literal(text)))
                     for value, guard, text in _WORDS
-                    if type_bit(value) == kind and self._w.nodes.satisfies(value, formula)
+                    if type_bit(value) == kind and self._nodes.satisfies(value, formula)
                 )
             )
         return self.structure(kind, formula)
 
     def text(self, formula: Formula, fresh: bool = False, gathers: bool = True) -> Expr:
         """The strings of a formula; among ``fresh`` ones the caller writes the empty one."""
-        listed = listed_texts(self._w.nodes, formula)
+        listed = listed_texts(self._nodes, formula)
         if listed is None or len(listed) <= _FEW_TEXTS:
             return self.strings(string_texts(formula), fresh, gathers)
         graph = tree_of(sorted(text for text in listed if text))
         body = self._w.spell_graph(graph)
-        role: OneOf["", "string"] = "string" if gathers else ""
-        some = Seq((OtherText((), body, lambda _: body, fresh, 0, graph, role, b'"'), _QUOTE))
-        if "" in listed and not fresh:
-            return Alt((some, Seq((_NO_TEXT, Literal(b'""')))))
-        return some
+        text = OtherText((), body, lambda _: body, True, 0, graph)
+        return self._quoted(text, "" in listed, fresh, gathers)
 
     def strings(self, texts: Dfa, fresh: bool = False, gathers: bool = True) -> Expr:
         """Strings; ``fresh`` ones do not come twice in the scope around them, which ``gathers`` or not."""
         some = without_empty(texts)
+        text = None if some.is_empty else self._w.fresh(some, 0)
+        return self._quoted(text, 0 in texts.finals, fresh, gathers)
+
+    def _quoted(self, text: OtherText | None, empty: bool, fresh: bool, gathers: bool) -> Expr:
+        """Strings of a text that is not empty, and the ``empty`` one where the caller does not write it."""
         out: list[Expr] = []
-        if not some.is_empty:
-            text = self._w.fresh(some, 0)
+        if text is not None:
             role: OneOf["", "string"] = "string" if gathers else ""
             text = replace(text, fresh=fresh, role=role, opening=b'"', expand=_body_of(text))
             out.append(Seq((text, _QUOTE)))
-        if 0 in texts.finals and not fresh:
+        if empty and not fresh:
             out.append(Seq((_NO_TEXT, Literal(b'""'))))
         return either(*out)
 
@@ -194,30 +194,28 @@ class Gathered:
 
     def structure(self, kind: int, formula: Formula) -> Expr:
         """Objects or arrays: a use of the rule for their formula."""
-        pointer = self._w.nodes.pointers.get(id(formula), "#")
-        if formula is not TRUE and not self._w.emptiness.possible_kind(
-            kind, formula, self._w.emptiness.fits, pointer
+        pointer = self._nodes.pointers.get(id(formula), "#")
+        if formula is not TRUE and not self._emptiness.possible_kind(
+            kind, formula, self._emptiness.fits, pointer
         ):
             return NEVER
         origin = Origin(pointer=pointer)
-        name = (
-            f"{pointer[2:] or 'root'}, one of several"
-            if formula is not TRUE
-            else ("object, one of several" if kind == OBJECT else "array, one of several")
-        )
+        name = pointer[2:] or "root"
+        if formula is TRUE:
+            name = "object" if kind == OBJECT else "array"
         return self._w.rule(
             ("gathered", kind, id(formula)),
-            name,
+            f"{name}, one of several",
             lambda: self._written(kind, formula, origin),
             origin,
         )
 
     def _written(self, kind: int, formula: Formula, origin: Origin) -> Expr:
-        nodes = self._w.nodes
+        nodes = self._nodes
         if formula is TRUE:
             plan = ObjectPlan(nodes, TRUE) if kind == OBJECT else ArrayPlan(nodes, TRUE)
             return self._planned(plan, origin)
-        shape = self._w.shapes.of(kind, formula)
+        shape = self._shapes.of(kind, formula)
         if shape.values is not None:
             values = [value for value in shape.values if is_written(value)]
             return either(*map(self.literal, values), origin=origin)
@@ -233,10 +231,10 @@ class Gathered:
         if isinstance(plan, ArrayPlan):
             unlike = is_unlike(plan)
             return self.unlike(plan, origin, False) if unlike else self._array(plan, origin)
-        if not self.counter.has_endless_names(plan):
-            found = self.counter.alternatives(plan)
+        if not self._counter.has_endless_names(plan):
+            found = self._counter.alternatives(plan)
             return either(*(self._closed(plan, one, origin) for one in found), origin=origin)
-        if self._w.any_order or (plan.open is TRUE and not plan.counts):
+        if self._any_order or (plan.open is TRUE and not plan.counts):
             return self._open(plan, origin)
         return self._woven(plan, origin)
 
@@ -248,7 +246,7 @@ class Gathered:
             (
                 one.name,
                 either(*map(self.value, one.nodes)),
-                self.counter.any_of(one.nodes),
+                self._counter.any_of(one.nodes),
                 one.required,
                 self._w.member_origin(plan, one.name, origin),
             )
@@ -257,7 +255,7 @@ class Gathered:
         ]
         if plan.least > len(members) or (plan.most is not None and plan.most < plan.least):
             return NEVER
-        ordered = not self._w.any_order
+        ordered = not self._any_order
         return self._members(members, ordered, origin, plan.least, plan.most)
 
     def _members(
@@ -295,8 +293,7 @@ class Gathered:
 
     def _open(self, plan: ObjectPlan, origin: Origin) -> Expr:
         """An object that any number of other names can be added to, or any order of members."""
-        machine = self.counter.machine(plan)
-        listed_first = not self._w.any_order
+        machine = self._counter.machine(plan)
         states: list[tuple[list[Listed], list[Other]]] = []
         for moves in machine.moves:
             listed: list[Listed] = []
@@ -317,7 +314,7 @@ class Gathered:
         names = (*plan.named, "")
         gather = self._gather("object", (MANY,) * len(names), names, ample=True)
         bounds = machine.required, machine.least, machine.most
-        if listed_first:
+        if not self._any_order:
             return self._ordered(plan, states[0], gather, machine.required, origin)
         scope = len(names), *bounds, self._w.ample_names(plan), gather
         return free_object(self._w.layout, self._w.spell, states, machine.finals, scope, origin)
@@ -366,7 +363,7 @@ class Gathered:
     def _woven(self, plan: ObjectPlan, origin: Origin) -> Expr:
         """An object in order whose formula is decided as it is read."""
         layout = self._w.layout
-        explored = self._w.shapes.explored(plan, self._w.emptiness.fits)
+        explored = self._shapes.explored(plan, self._emptiness.fits)
         edges: list[tuple[int, Expr, int]] = []
         skips: list[tuple[int, int]] = []
         names = (*plan.named, "")
@@ -399,7 +396,7 @@ class Gathered:
 
     def _array(self, plan: ArrayPlan, origin: Origin) -> Expr:
         items = [self.value(plan.item(position)) for position in range(plan.longest + 1)]
-        count = self.counter.node(plan.item(plan.longest))
+        count = self._counter.node(plan.item(plan.longest))
         ample = plan.longest > 0
         gather = self._gather("array", (count,), ample=ample)
         return self._list(items, plan.least, plan.most, gather, origin)
@@ -443,9 +440,9 @@ class Gathered:
         layout = self._w.layout
         if plan.longest:
             first = [plan.item(n) for n in range(plan.longest)]
-            self.counter.prefixed(first, plan.item(plan.longest))
+            self._counter.prefixed(first, plan.item(plan.longest))
         found = [self._different(plan.item(n), outermost) for n in range(plan.longest + 1)]
-        most, total = plan.most, self.counter.node(plan.item(plan.longest))
+        most, total = plan.most, self._counter.node(plan.item(plan.longest))
         for number, (constants, others) in enumerate(found):
             if not constants and not others:
                 most = number if most is None else min(number, most)
@@ -489,24 +486,24 @@ class Gathered:
         """Items that differ: constants with their guards, and the others."""
         constants: list[tuple[Guard, Expr]] = []
         others: list[Expr] = []
-        if self._w.emptiness.holds(node):
+        if self._emptiness.holds(node):
             return constants, others
         for kind in KINDS:
-            formula = self._w.nodes.formula(node, kind)
+            formula = self._nodes.formula(node, kind)
             if formula is FALSE:
                 continue
             if kind == STRING:
-                if self._w.nodes.satisfies("", formula):
+                if self._nodes.satisfies("", formula):
                     constants.append((_NO_TEXT, Literal(b'""')))
                 others.append(self.text(formula, True, not outermost))
             elif kind == NUMBER:
-                numbers = number_texts(self._w.nodes, formula)
+                numbers = number_texts(self._nodes, formula)
                 others.append(self.numbers(numbers, True, not outermost))
             elif kind in (BOOLEAN, NULL):
                 constants += [
                     (guard, Literal(text))
                     for value, guard, text in _WORDS
-                    if type_bit(value) == kind and self._w.nodes.satisfies(value, formula)
+                    if type_bit(value) == kind and self._nodes.satisfies(value, formula)
                 ]
             else:
                 others.append(self.structure(kind, formula))
@@ -531,4 +528,4 @@ class Gathered:
                 return self._list([NEVER], 0, 0, gather, None)
             return self._list(cells, n, n, gather, None, tail=False)
         members = [(name, self.literal(item), 1, True, None) for name, item in value.items()]
-        return self._members(members, not self._w.any_order, None)
+        return self._members(members, not self._any_order, None)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from workbench.errors import GrammarTooComplex, UnsupportedConstraint
 from workbench.frontends.json_schema.distinct import choices_of, has_structures
 from workbench.frontends.json_schema.document import Document
-from workbench.frontends.json_schema.nodes import Nodes
 from workbench.frontends.json_schema.value_counts import Counter
 from workbench.frontends.json_schema.values import ARRAY
 from workbench.grammar.ir import Outcome
@@ -16,12 +15,12 @@ from workbench.grammar.ir import Outcome
 __all__ = ["settle_items"]
 
 
-def settle_items(document: Document, nodes: Nodes, counter: Counter) -> bool:
+def settle_items(document: Document, counter: Counter) -> bool:
     """Say of each ``uniqueItems`` that items can be compared, or take it back as unsupported.
 
     Returns whether some were taken back. Raises ``UnsupportedConstraint`` unless it is to be reported.
     """
-    taken_back = False
+    taken_back, nodes = False, counter.nodes
     for location, number in document.unique:
         if not location.types & ARRAY:
             continue

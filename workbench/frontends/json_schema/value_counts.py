@@ -13,9 +13,11 @@ from typing import NamedTuple
 from workbench.automaton.model import MANY
 from workbench.errors import UnsupportedConstraint
 from workbench.frontends.json_schema import facts as f
+from workbench.frontends.json_schema.alternatives import MAX_ALTERNATIVES
 from workbench.frontends.json_schema.anyorder import (
     FreeMachine,
     free_machine,
+    touched,
 )
 from workbench.frontends.json_schema.distinct import (
     count_texts,
@@ -40,9 +42,6 @@ from workbench.frontends.json_schema.weave import ends
 
 __all__ = ["Counter", "Named", "is_unlike"]
 
-#: alternatives of one closed object
-_MOST_ALTERNATIVES = 64
-
 
 class Named(NamedTuple):
     """A member of an object: its name, the nodes of which one is its value's, whether it has to come."""
@@ -52,21 +51,27 @@ class Named(NamedTuple):
     required: bool
 
 
-class Counter:
-    """How many values nodes have."""
+class _Case(NamedTuple):
+    """Members of a closed object, and whether another case may have the same objects."""
 
-    def __init__(self, nodes: Nodes, shapes: Shapes, emptiness: Emptiness, any_order: bool) -> None:
+    members: tuple[Named, ...]
+    overlaps: bool
+
+
+class Counter:
+    """How many values nodes have, in any order of names or in that of the schema."""
+
+    def __init__(self, nodes: Nodes, any_order: bool) -> None:
         self.nodes = nodes
-        self.shapes = shapes
-        self.emptiness = emptiness
+        self.shapes = Shapes(nodes)
+        self.emptiness = Emptiness(nodes, self.shapes)
         self.any_order = any_order
         self.has_numbers = False
-        emptiness.count = self.node
+        self.emptiness.count = self.node
         self._known: dict[int, int] = {}
         self._formulas: dict[tuple[int, int], int] = {}
         self._machines: dict[int, tuple[ObjectPlan, FreeMachine]] = {}
-        self._alternatives: dict[int, tuple[ObjectPlan, list[tuple[Named, ...]]]] = {}
-        self._overlap = False
+        self._alternatives: dict[int, tuple[ObjectPlan, list[_Case]]] = {}
 
     def node(self, node: Node) -> int:
         """Number of values of a node, :data:`MANY` for more than can be counted.
@@ -122,14 +127,17 @@ class Counter:
         found = [self.node(node) for node in nodes]
         if MANY in found:
             return MANY
-        some = [node for node, n in zip(nodes, found, strict=True) if n]
-        for one, two in combinations(some, 2):
-            if self.emptiness.fits(self.nodes.node([*one.atoms, *two.atoms])):
-                reason = (
-                    "uniqueItems is not enforced where few values are described in several ways"
-                )
-                raise UnsupportedConstraint(one.pointer, reason)
+        if self._overlap([node for node, n in zip(nodes, found, strict=True) if n]):
+            reason = "uniqueItems is not enforced where few values are described in several ways"
+            raise UnsupportedConstraint(nodes[0].pointer, reason)
         return min(MANY, sum(found))
+
+    def _overlap(self, nodes: Sequence[Node]) -> bool:
+        """Whether two of some nodes have a value in common."""
+        return any(
+            self.emptiness.fits(self.nodes.node([*one.atoms, *two.atoms]))
+            for one, two in combinations(nodes, 2)
+        )
 
     def kind(self, kind: int, formula: Formula, pointer: str) -> int:
         """:meth:`node` for the values of one type."""
@@ -187,8 +195,9 @@ class Counter:
                 reason = "uniqueItems is not enforced around objects to which at last nothing can be added"
                 raise UnsupportedConstraint(pointer, reason)
             return MANY
-        found = [self._closed(members, plan) for members in self.alternatives(plan)]
-        if MANY not in found and len(found) > 1 and self._overlap:
+        cases = self._cases(plan)
+        found = [self._closed(case.members, plan) for case in cases]
+        if MANY not in found and any(case.overlaps for case in cases):
             reason = "uniqueItems is not enforced where few objects are described in several ways"
             raise UnsupportedConstraint(pointer, reason)
         return min(MANY, sum(found))
@@ -209,12 +218,14 @@ class Counter:
 
         Raises ``UnsupportedConstraint`` when there are too many alternatives.
         """
+        return [case.members for case in self._cases(plan)]
+
+    def _cases(self, plan: ObjectPlan) -> list[_Case]:
         known = self._alternatives.get(id(plan))
         if known is None:
-            self._overlap = False
-            cases = list(self._split(plan)) if plan.open is not TRUE else [{}]
+            split = self._split(plan) if plan.open is not TRUE else [({}, False)]
             made = []
-            for fixed in cases:
+            for fixed, overlaps in split:
                 members = []
                 for name in plan.named:
                     found = [fixed[name]] if name in fixed else plan.values(name)
@@ -225,40 +236,41 @@ class Counter:
                 names = {one.name for one in members}
                 wanted = {*plan.required, *(name for name, node in fixed.items() if node)}
                 if names >= wanted:
-                    made.append(tuple(members))
+                    made.append(_Case(tuple(members), overlaps))
             known = self._alternatives[id(plan)] = plan, made
         return known[1]
 
-    def _split(self, plan: ObjectPlan) -> Iterator[dict[str, Node | None]]:
-        """What members a formula asks for or forbids (``None``), in all ways to satisfy it."""
-        facts = list(facts_in(plan.open))
-        touched = []
-        for place, name in enumerate(plan.named):
-            options = plan.options_of(name)
-            if any(options(fact) is not None for fact in facts):
-                touched.append((place, name))
+    def _split(self, plan: ObjectPlan) -> Iterator[tuple[dict[str, Node | None], bool]]:
+        """What members a formula asks for or forbids (``None``), in all ways to satisfy it.
+
+        And whether another way may ask for the same.
+        """
+        facts = facts_in(plan.open)
+        places = [
+            (place, name) for place, name in enumerate(plan.named) if touched(plan, facts, name)
+        ]
         weaver, fits = self.shapes.weaver, self.emptiness.fits
         found = 0
-        todo: list[tuple[int, Formula, dict[str, Node | None]]] = [(0, plan.open, {})]
+        todo: list[tuple[int, Formula, dict[str, Node | None], bool]] = [(0, plan.open, {}, False)]
         with weaver.budget():
             while todo:
-                number, residual, chosen = todo.pop()
-                if residual is TRUE or number == len(touched):
+                number, residual, chosen, overlaps = todo.pop()
+                if residual is TRUE or number == len(places):
                     if residual is not TRUE and not ends(residual):
                         continue
                     found += 1
-                    if found > _MOST_ALTERNATIVES:
+                    if found > MAX_ALTERNATIVES:
                         reason = (
                             "uniqueItems is not enforced around objects with so many conditions"
                         )
                         raise UnsupportedConstraint(plan_pointer(plan), reason)
-                    yield chosen
+                    yield chosen, overlaps
                     continue
-                place, name = touched[number]
+                place, name = places[number]
                 if name not in plan.required:
                     left = plan.settled(weaver, residual, place)
                     if left is not FALSE:
-                        todo.append((number + 1, left, {**chosen, name: None}))
+                        todo.append((number + 1, left, {**chosen, name: None}, overlaps))
                 if not plan.allows_name(name):
                     continue
                 ways = [
@@ -266,27 +278,21 @@ class Counter:
                     for base in plan.bases(name)
                     for way in weaver.advance(residual, plan.options_of(name), base, fits)
                 ]
-                for one, two in combinations([node for node, _ in ways], 2):
-                    both = self.nodes.node([*one.atoms, *two.atoms])
-                    self._overlap = self._overlap or fits(both)
+                overlaps = overlaps or self._overlap([node for node, _ in ways])
                 for node, left in ways:
                     left = plan.settled(weaver, left, place)
                     if left is not FALSE:
-                        todo.append((number + 1, left, {**chosen, name: node}))
+                        todo.append((number + 1, left, {**chosen, name: node}, overlaps))
 
     def has_endless_names(self, plan: ObjectPlan) -> bool:
         """Whether an object may have any number of members that are not listed."""
-        cells = [
-            number
-            for number, cell in enumerate(plan.cells())
-            if self.emptiness.fits(plan.cell_value(cell))
-        ]
-        for number in cells:
-            self.node(plan.cell_value(plan.cells()[number]))
-        if not cells:
+        values = [plan.cell_value(cell) for cell in plan.cells()]
+        possible = {number for number, node in enumerate(values) if self.emptiness.fits(node)}
+        for number in possible:
+            self.node(values[number])
+        if not possible:
             return False
-        names = [plan.cell_names(number) for number in cells]
-        if any(one is None or count_texts(one) is None for one in names):
+        if possible & _endless_cells(plan):
             return True
         reason = "uniqueItems is not enforced where objects have a few names that are not listed"
         raise UnsupportedConstraint(plan_pointer(plan), reason)
@@ -303,11 +309,7 @@ class Counter:
 
     def _always_goes_on(self, plan: ObjectPlan) -> bool:
         """Whether in each state any number of members with other names may come."""
-        endless = {
-            number
-            for number in range(len(plan.cells()))
-            if (names := plan.cell_names(number)) is None or count_texts(names) is None
-        }
+        endless = _endless_cells(plan)
         if not self.any_order:
             explored = self.shapes.explored(plan, self.emptiness.fits)
             ways: list[list[tuple[bool, int]]] = []
@@ -355,6 +357,15 @@ class Counter:
             if not product:
                 break
         return total
+
+
+def _endless_cells(plan: ObjectPlan) -> set[int]:
+    """Numbers of the cells with any number of names."""
+    return {
+        number
+        for number in range(len(plan.cells()))
+        if (names := plan.cell_names(number)) is None or count_texts(names) is None
+    }
 
 
 def _all_reach(ways: Sequence[Sequence[tuple[bool, int]]]) -> bool:
