@@ -8,7 +8,7 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { layoutSource } from "./layout-plugin.mjs";
+import { layoutSource, options } from "./layout-plugin.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const target = join(here, "..", "workbench", "notebook", "static");
@@ -31,16 +31,9 @@ function sourceHash() {
 }
 
 const result = await build({
+  ...options,
   entryPoints: { stepper: join(here, "src", "index.ts") },
   outdir: target,
-  bundle: true,
-  format: "esm",
-  target: "es2022",
-  minify: true,
-  legalComments: "none",
-  charset: "ascii",
-  write: false,
-  logLevel: "warning",
   plugins: [layoutSource],
   banner: { js: "// Built from widgets/ by `npm run build`. Contains @hpcc-js/wasm-graphviz (Apache-2.0) and Graphviz (EPL-2.0)." },
 });

@@ -5,22 +5,24 @@ import { build } from "esbuild";
 
 const entry = join(dirname(fileURLToPath(import.meta.url)), "src", "layout-worker.ts");
 
+/** What the module and the worker inside it have in common. */
+export const options = {
+  bundle: true,
+  format: "esm",
+  target: "es2022",
+  minify: true,
+  legalComments: "none",
+  charset: "ascii",
+  write: false,
+  logLevel: "warning",
+};
+
 export const layoutSource = {
   name: "layout-source",
   setup(plugins) {
     plugins.onResolve({ filter: /^layout-source$/ }, () => ({ path: "layout-source", namespace: "built" }));
     plugins.onLoad({ filter: /.*/, namespace: "built" }, async () => {
-      const built = await build({
-        entryPoints: [entry],
-        bundle: true,
-        format: "esm",
-        target: "es2022",
-        minify: true,
-        legalComments: "none",
-        charset: "ascii",
-        write: false,
-        logLevel: "warning",
-      });
+      const built = await build({ ...options, entryPoints: [entry] });
       return { contents: built.outputFiles[0].text, loader: "text" };
     });
   },

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from tests.browser.checks import assert_readable
-from tests.browser.conftest import Lab, Watched, watch
+from tests.browser.conftest import Lab, Watched
 from tests.browser.test_stepper import place
-from tests.browser.test_workbench import go, notebook, tab
+from tests.browser.test_workbench import displayed, go, tab
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.model]
 
@@ -39,15 +39,7 @@ bench"""
 
 @pytest.fixture(scope="module")
 def opened(browser: Any, lab: Lab) -> Watched:
-    notebook(lab, "gestures.ipynb", CODE)
-    watched = watch(browser, 1500, 1700)
-    page = watched.page
-    lab.open(page, "gestures.ipynb")
-    lab.run_all(page)
-    page.locator(".wb-panel").wait_for(timeout=240_000)
-    page.evaluate("jupyterapp.shell.collapseLeft()")
-    page.wait_for_selector("[data-action=forward][aria-disabled=false]")
-    return watched
+    return displayed(browser, lab, "gestures.ipynb", CODE, ready="forward")
 
 
 def told(page: Any) -> str:

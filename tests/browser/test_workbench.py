@@ -40,6 +40,19 @@ def notebook(lab: Lab, name: str, *sources: str) -> None:
     nbformat.write(found, lab.folder / name)
 
 
+def displayed(browser: Any, lab: Lab, name: str, code: str, *, ready: str) -> Watched:
+    """A page of JupyterLab with the workbench that the code displays, once the button ``ready`` can be pressed."""
+    notebook(lab, name, code)
+    watched = watch(browser, 1500, 1700)
+    page = watched.page
+    lab.open(page, name)
+    lab.run_all(page)
+    page.locator(".wb-panel").wait_for(timeout=240_000)
+    page.evaluate("jupyterapp.shell.collapseLeft()")
+    page.wait_for_selector(f"[data-action={ready}][aria-disabled=false]")
+    return watched
+
+
 def settled(page: Any) -> None:
     page.wait_for_selector("[data-action=stop][aria-disabled=true]", timeout=120_000)
 
@@ -68,16 +81,7 @@ def headline(page: Any) -> str:
 
 @pytest.fixture(scope="module")
 def opened(browser: Any, lab: Lab) -> Watched:
-    """The workbench after a whole run."""
-    notebook(lab, "bench.ipynb", CODE)
-    watched = watch(browser, 1500, 1700)
-    page = watched.page
-    lab.open(page, "bench.ipynb")
-    lab.run_all(page)
-    page.locator(".wb-panel").wait_for(timeout=240_000)
-    page.evaluate("jupyterapp.shell.collapseLeft()")
-    page.wait_for_selector("[data-action=run][aria-disabled=false]")
-    return watched
+    return displayed(browser, lab, "bench.ipynb", CODE, ready="run")
 
 
 class TestStep:
