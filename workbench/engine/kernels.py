@@ -1647,8 +1647,9 @@ def wide(auto, pool, table, count, trans, work, row, home, back):
 def far_row(auto, pool, table, count, trans, work, row):
     """For a lone thread on top of a count near its bounds: the same far from both, and at the last.
 
-    Returns ``(row far from the bounds, row in the last iteration, iterations that may still begin)``, or
-    ``(-1, -1, 0)`` for other configurations.
+    Returns ``(row far from the bounds, row in the last iteration, iterations that may still begin)``; without
+    an upper bound the second is -1, and the third more than any token has. ``(-1, -1, 0)`` for other
+    configurations.
     """
     config = int(trans[row * auto[STRIDE]])
     shape = int(pool[config + 3])
@@ -1665,14 +1666,14 @@ def far_row(auto, pool, table, count, trans, work, row):
     if loop < 0:
         return -1, -1, 0
     most = int(auto[auto[LOOP_MAX] + loop])
-    if most < 0:
-        return -1, -1, 0
     value = int(pool[frame + 4])
     target = int(pool[frame + 3])
     parents = int(pool[frame + 5])
     far = term3(pool, table, count, work, FRAME, target, FAR_INSIDE, parents)
     far = term1(pool, table, count, work, SET, far)
     far = term1(pool, table, count, work, BASES, far)
+    if most < 0:
+        return row_of(auto, pool, table, count, trans, work, shape, far), -1, ENDLESS >> 1
     last = term3(pool, table, count, work, FRAME, target, most - 1, parents)
     last = term1(pool, table, count, work, SET, last)
     last = term1(pool, table, count, work, BASES, last)
@@ -1724,7 +1725,8 @@ def run_of(auto, pool, table, count, trans, work, row, bases, found, loops, arou
         if inner >= 0:
             around = inner
             most = 1 + left
-            last = refine(auto, pool, table, count, trans, work, final, bases)
+            if final >= 0:
+                last = refine(auto, pool, table, count, trans, work, final, bases)
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                 return 0
         around = refine(auto, pool, table, count, trans, work, around, bases)
@@ -2066,18 +2068,23 @@ def walk_run(
     chain = int(work[W_CHAIN])
     follow = int(work[W_FOLLOW])
     known = 0
+    steady = False
     if most != ENDLESS:
         probe = 0
         while not in_run(probe, loops, 0) and probe < 127:
             probe += 1
         row_then = row
-        while known < most and known < MOST_CHARACTERS and row_then >= 0:
-            work[chain + known] = row_then
-            row_then = next_row(auto, pool, table, count, trans, work, row_then, probe)
+        before = -1  # the row one character ago
+        while known < most and known < MOST_CHARACTERS and row_then >= 0 and row_then != before:
+            before = row_then
+            row_then = settle(auto, pool, table, count, trans, work, row_then, probe, bases)
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                 return failure(count)
+            work[chain + known] = row_then
+            row_then = int(trans[row_then * stride + 1 + probe])
             known += 1
-        if row_then >= 0:
+        steady = row_then == before
+        if row_then >= 0 and not steady:
             work[chain + known] = row_then
             known += 1
     for byte in range(256):
@@ -2110,6 +2117,10 @@ def walk_run(
                 if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                     return failure(count)
                 work[follow + k] = trans[then * stride + 1 + byte]
+            if steady:
+                # from there on each character leads back to the same row
+                last = int(work[follow + known - 1])
+                fill(work, follow + known, follow + MOST_CHARACTERS + 1, last)
         code = walk_exits(
             auto,
             pool,
