@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
 import workbench as wb
 from tests.engine.test_slices import tokens_of
@@ -14,6 +16,26 @@ TOKENS = [
         {
             *tokens_of(3, 1500, 'abcdexyz"),(9é')[:-1],
             *tokens_of(4, 800, "abcdexyz")[:-1],
+            *(
+                text.encode()
+                for text in (
+                    "\u2028",
+                    "a\u2028",
+                    "\u2029b",
+                    "\u2027x",
+                    "\u2030",
+                    "€€",
+                    "a€z",
+                    "😀a",
+                )
+            ),
+            *(bytes([byte]) for byte in range(256)),
+            b"a\xe2",
+            b"\xe2\x80",
+            b"\x80\xa8",
+            b"\x80\xa7a",
+            b"ab\xf0\x9f",
+            b"\x9f\x98\x80x",
             *(
                 text.encode()
                 for n in range(1, 12)
@@ -30,7 +52,7 @@ BELOW = """
 root ::= "(" root ")" | "(" root "," root ")" | word
 word ::= [a-z]COUNT
 """
-QUOTED = "root ::= \"\\\"\" [^\"\\\\(]COUNT \"\\\"\" [9]?"
+QUOTED = 'root ::= "\\"" [^"\\\\(]COUNT "\\"" [9]?'
 TWICE = 'root ::= ([a-z]COUNT "\\"")*'
 
 
@@ -45,15 +67,22 @@ def read(matcher: wb.Matcher, token: bytes) -> bool:
     return True
 
 
-def _bytes(byte: int):  # type: ignore[no-untyped-def]
-    import numpy as np
-
+def _bytes(byte: int) -> Any:
     return np.array([byte], dtype=np.uint8)
+
+
+def check(matcher: wb.Matcher) -> None:
+    """The mask against reading every token by its bytes."""
+    expected = [i for i, token in enumerate(TOKENS[:-1]) if token and read(matcher, token)]
+    if matcher.is_accepting:
+        expected.append(len(TOKENS) - 1)
+    assert ids_of(mask_of(matcher)) == expected
 
 
 @pytest.mark.parametrize("grammar", [BELOW, QUOTED, TWICE], ids=["below", "quoted", "twice"])
 @pytest.mark.parametrize(
-    "count", ["{2,}", "{5,}", "{9,}", "{40,}", "{2,4}", "{3,9}", "{8,30}", "{7}", "{20}", "{6,5000}"]
+    "count",
+    ["{2,}", "{5,}", "{9,}", "{40,}", "{2,4}", "{3,9}", "{8,30}", "{7}", "{20}", "{6,5000}"],
 )
 @pytest.mark.parametrize("starts", ["", '"', "((", "(a,"])
 def test_masks_under_counts(grammar: str, count: str, starts: str) -> None:
@@ -65,9 +94,59 @@ def test_masks_under_counts(grammar: str, count: str, starts: str) -> None:
             return
     letter = TOKENS.index(b"b")
     for _ in range(45):
-        expected = [i for i, token in enumerate(TOKENS[:-1]) if token and read(matcher, token)]
-        if matcher.is_accepting:
-            expected.append(len(TOKENS) - 1)
-        assert ids_of(mask_of(matcher)) == expected
+        check(matcher)
         if not matcher.accept(letter):
             break
+
+
+PATTERNS = {
+    "has": "ab",
+    "has one of": "(abc|cde|xyz|zab){2}",
+    "dots": "^(.+)x(.+)$",
+    "no line": "^.*$",
+    "but one": "^[^c]+c[^c]+$",
+    "chain": "^[a-e]{1,60}$",
+    "chain of two": "^[a-z]{0,9}x[a-z]{2,70}$",
+    "even": "^(..)*$",
+    "ends": "[ab]$",
+    "words": "^([a-e]+ )*[x-z]+$",
+}
+
+
+@pytest.mark.parametrize("pattern", PATTERNS.values(), ids=PATTERNS.keys())
+@pytest.mark.parametrize("text", ["abcdexyzab", "ccxyabxxa€z", "xaxaéaabc"])
+def test_masks_where_all_characters_live(pattern: str, text: str) -> None:
+    """Patterns that tell characters apart, none of which must come."""
+    grammar = wb.json_schema({"type": "string", "pattern": pattern})
+    matcher = wb.compile(grammar, VOCABULARY, cache=False).matcher()
+    for byte in b'"' + text.encode():
+        check(matcher)
+        if not matcher.accept(TOKENS.index(bytes([byte]))):
+            break
+    check(matcher)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"patternProperties": {"^[a-z]+$": {"type": "integer"}}},
+        {
+            "patternProperties": {"^[a-e]{1,50}$": {"type": "integer"}},
+            "additionalProperties": False,
+        },
+        {"properties": {"abc": {"const": 9}, "abcd": {"const": 9}}},
+        {
+            "patternProperties": {"b": {"const": 9}, "^c": {"const": 99}},
+            "properties": {"abc": True},
+        },
+    ],
+)
+def test_masks_in_names(schema: dict[str, Any]) -> None:
+    """Names of two kinds, none of which may come twice."""
+    grammar = wb.json_schema({"type": "object", **schema}, whitespace="compact")
+    matcher = wb.compile(grammar, VOCABULARY, cache=False).matcher()
+    for byte in b'{"ab":9,"abcde":9,"b':
+        check(matcher)
+        if not matcher.accept(TOKENS.index(bytes([byte]))):
+            break
+    check(matcher)

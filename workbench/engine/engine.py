@@ -90,6 +90,7 @@ class Engine:
         self.symbol_at = np.cumsum([0, *map(len, automaton.symbols)], dtype=np.int32)
         self.loops = np.zeros(8, dtype=np.uint32)
         self.around_loops = np.zeros(8, dtype=np.uint32)
+        self.alive = np.zeros(4, dtype=np.uint32)
         self.found = np.zeros(5, dtype=np.int64)
         #: the mask under way
         self.words = np.zeros(self.n_words, dtype=np.uint32)
@@ -419,12 +420,19 @@ class Engine:
             run = self._prepare(position)
             if run >= 0:
                 part, loops, walked = None, 0, self._counts[layout.WALKED]
+                beyond = layout.ALL_BEYOND if run == 2 else 0
                 if run:
                     loops = int.from_bytes(self.around_loops.tobytes(), "little")
-                    part = self.slices.best(loops, run == 2)
-                code = self._finish(part, position)
-                if loops:
-                    self.slices.walked(loops, run == 2, self._counts[layout.WALKED] - walked)
+                    part = self.slices.best(loops, beyond)
+                closed = 0
+                for wider in self.slices.wider(part, self.alive):
+                    closed = self._closed(wider, position)
+                    if closed:
+                        part = wider
+                        break
+                code = self._finish(part, closed, position) if closed >= 0 else closed
+                if loops and not closed:
+                    self.slices.walked(loops, beyond, self._counts[layout.WALKED] - walked)
                 if code == 0:
                     return self.words
                 run = code
@@ -438,14 +446,23 @@ class Engine:
             return int(k.prepare_at(self.address, position))
         self.count[layout.WORK] = self.count[layout.N_ASKED] = 0
         arrays = (self.auto, self.pool, self.table, self.count, self.trans, self.work)
-        more = (self.found, self.loops, self.around_loops)
+        more = (self.found, self.loops, self.around_loops, self.alive)
         return int(k.prepare(*arrays, *more, position >> 32, position & 0xFFFFFFFF))
 
-    def _finish(self, part: Slice | None, position: int) -> int:
-        beyond = -1 if part is None else int(part.utf8)
+    def _closed(self, part: Slice, position: int) -> int:
+        """Whether all live after any run of a slice's characters; the number of rows, or a code."""
+        limits = part.beyond, part.longest
+        if COMPILED:
+            return int(k.closed_at(self.address, part.context.ctypes.data, *limits, position))
+        arrays = (self.auto, self.pool, self.table, self.count, self.trans, self.work)
+        bases = position & 0xFFFFFFFF
+        return int(k.closed_under(*arrays, self.found[3], bases, part.loops, *limits))
+
+    def _finish(self, part: Slice | None, closed: int, position: int) -> int:
+        beyond = -1 if part is None else part.beyond
         context = self.slices.nothing if part is None else part.context
         if COMPILED:
-            return int(k.finish_at(self.address, context.ctypes.data, beyond, position))
+            return int(k.finish_at(self.address, context.ctypes.data, beyond, closed, position))
         none, words = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint32)
         parts = (words, *[none] * 8, words)
         if part is not None:
@@ -462,7 +479,7 @@ class Engine:
             self.symbol_at,
         )
         bases = position & 0xFFFFFFFF
-        code = int(k.finish(*arrays, *trie, *more, *parts, beyond, bases, self.words))
+        code = int(k.finish(*arrays, *trie, *more, *parts, beyond, closed, bases, self.words))
         return code if code < 0 else self._keep(position)
 
     def _keep(self, position: int) -> int:

@@ -68,6 +68,7 @@ _TYPES: dict[str, Any] = {
     "words": _UINT32,
     "loops": _UINT32,
     "around_loops": _UINT32,
+    "alive": _UINT32,
     "slice_loops": _UINT32,
     "bytes_": uint8[::1],
     "data": uint8[::1],
@@ -75,7 +76,6 @@ _TYPES: dict[str, Any] = {
     "blob": uint8[::1],
     "depths": uint16[::1],
     "exact": boolean,
-    "utf8": boolean,
 }
 
 
@@ -91,13 +91,13 @@ _SHARED = "WORKBENCH_SHARED_KERNELS"
 
 #: what Python calls
 _CALLED = frozenset(
-    """accept_at accept_many_at accepts advance advance_symbol both compact excluded finish_at forget_rows
+    """accept_at accept_many_at accepts advance advance_symbol both closed_at compact excluded finish_at forget_rows
     intern keep_at live_symbols lookup_at lookup_many_at lookup_to prepare_at rehash rehash_rows
     rows_by_length run_length slice_trie store tangled_node term1 term2""".split()
 )
 #: what may be copied into its callers
 _SMALL = frozenset(
-    """add_result add_thread begin_closure end_closure excluded failure fill find2 in_run intern mix
+    """add_result add_thread begin_closure character_begun character_on end_closure excluded failure fill find2 in_run intern mix
     next_thread scopes seen_child term1 term2 term3 tree_child utf8_byte zone_of""".split()
 )
 

@@ -102,6 +102,7 @@ from workbench.engine.layout import (
     LOOP_MIN,
     LOST,
     MAX_ASKED,
+    MOST_CLOSED,
     MEMBER,
     MISS,
     MOST_CHARACTERS,
@@ -151,6 +152,7 @@ from workbench.engine.layout import (
     W_BEGIN,
     W_BUFFER,
     W_CHAIN,
+    W_CLOSED,
     W_CUT,
     W_DEPTH,
     W_FOLLOW,
@@ -189,6 +191,8 @@ from workbench.engine.records import (
     zone_of,
 )
 from workbench.engine.rows import (
+    character_begun,
+    character_on,
     hash_words,
     is_row,
     pack_row,
@@ -201,6 +205,7 @@ from workbench.engine.terms import (
     failure,
     find2,
     intern,
+    mix,
     term1,
     term2,
     term3,
@@ -1986,6 +1991,74 @@ def in_run(byte, loops, beyond):
 
 
 @jit
+def read_on(auto, pool, table, count, trans, work, blob, start, stop, row, bases):
+    """The row after some bytes, or DEAD. Check the flags after it."""
+    stride = int(auto[STRIDE])
+    for i in range(start, stop):
+        byte = int(blob[i])
+        following = int(trans[row * stride + 1 + byte])
+        if following <= UNKNOWN:
+            row = settle(auto, pool, table, count, trans, work, row, byte, bases)
+            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                return DEAD
+            following = int(trans[row * stride + 1 + byte])
+        if following < 0:
+            return DEAD
+        row = following
+    return row
+
+
+@jit
+def walk_below(
+    auto,
+    pool,
+    table,
+    count,
+    trans,
+    work,
+    bytes_,
+    depths,
+    skips,
+    tokens,
+    blob,
+    offsets,
+    row,
+    node,
+    token,
+    bases,
+    out,
+):
+    """:func:`walk` a node and what lies below it, reading the bytes before it, as ``token`` has them, first."""
+    start = int(offsets[token])
+    depth = int(depths[node])
+    following = read_on(
+        auto, pool, table, count, trans, work, blob, start, start + depth, row, bases
+    )
+    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+        return failure(count)
+    if following < 0:
+        return 0
+    work[work[W_DEPTH] + MAX_ASKED + depth] = following
+    stop = int(skips[node])
+    return walk(
+        auto,
+        pool,
+        table,
+        count,
+        trans,
+        work,
+        bytes_,
+        depths,
+        skips,
+        tokens,
+        node,
+        stop,
+        bases,
+        out,
+    )
+
+
+@jit
 def walk_run(
     auto,
     pool,
@@ -2144,23 +2217,10 @@ def walk_run(
             return code
     # exits within a character, or after more characters than are counted: follow their bytes
     for e in range(odd.size // 2):
-        node = int(odd[2 * e])
-        start = int(offsets[odd[2 * e + 1]])
-        if not in_run(int(blob[start]), loops, beyond):
+        token = int(odd[2 * e + 1])
+        if not in_run(int(blob[offsets[token]]), loops, beyond):
             continue
-        following = row
-        for i in range(int(depths[node])):
-            byte = int(blob[start + i])
-            following = settle(auto, pool, table, count, trans, work, following, byte, bases)
-            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                return failure(count)
-            following = int(trans[following * stride + 1 + byte])
-            if following < 0:
-                break
-        if following < 0:
-            continue
-        work[rows + int(depths[node])] = following
-        code = walk(
+        code = walk_below(
             auto,
             pool,
             table,
@@ -2171,8 +2231,11 @@ def walk_run(
             depths,
             skips,
             tokens,
-            node,
-            int(skips[node]),
+            blob,
+            offsets,
+            row,
+            int(odd[2 * e]),
+            token,
             bases,
             out,
         )
@@ -2182,8 +2245,258 @@ def walk_run(
 
 
 @jit
-def prepare(auto, pool, table, count, trans, work, found, loops, around_loops, shape, bases):
-    """Begin a mask: the row, what it asks and its run, left in ``found`` and the two sets of bytes.
+def closed_under(auto, pool, table, count, trans, work, row, bases, slice_loops, beyond, most):
+    """Whether a row lives after any run of a slice's characters, up to ``most`` bytes: how many rows it comes to.
+
+    0 when it may die. The rows are left in W_CLOSED, then the same with what they ask answered, then what is to
+    come of a character (see :func:`character_on`). FULL, COMPLEX or TANGLED where that cannot be told.
+    """
+    stride = int(auto[STRIDE])
+    rows = int(work[W_CLOSED])
+    asked = rows + MOST_CLOSED
+    states = asked + MOST_CLOSED
+    levels = states + MOST_CLOSED
+    # which of them is where, by hash; 0 for none
+    places = levels + MOST_CLOSED
+    fill(work, places, places + 2 * MOST_CLOSED, 0)
+    work[rows] = row
+    work[asked] = row
+    work[states] = 0
+    work[levels] = 0
+    work[places + (mix(row, 0) & 2 * MOST_CLOSED - 1)] = 1
+    n = 1
+    k = 0
+    while k < n and work[levels + k] < most:
+        here = int(work[asked + k])
+        state = int(work[states + k])
+        low = 0
+        high = 0x7F if beyond == 0 else 0xF4
+        if state != 0:
+            low = 0x80
+            high = 0xBF
+        known = known_after = -1
+        for byte in range(low, high + 1):
+            after = 0
+            if state != 0:
+                after = int(character_on(state, byte))
+                if after < 0:
+                    continue
+            elif byte < 0x80:
+                if (int(slice_loops[byte >> 5]) >> (byte & 31)) & 1 == 0:
+                    continue
+            elif byte < 0xC2:
+                continue
+            else:
+                after = int(character_begun(byte, beyond))
+            following = int(trans[here * stride + 1 + byte])
+            if following <= UNKNOWN:
+                here = settle(auto, pool, table, count, trans, work, here, byte, bases)
+                if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                    return failure(count)
+                work[asked + k] = here
+                following = int(trans[here * stride + 1 + byte])
+            if following < 0:
+                return 0
+            if following == known and after == known_after:
+                continue
+            known = following
+            known_after = after
+            place = int(mix(following, after)) & 2 * MOST_CLOSED - 1
+            j = int(work[places + place]) - 1
+            while j >= 0 and (work[rows + j] != following or work[states + j] != after):
+                place = (place + 1) & 2 * MOST_CLOSED - 1
+                j = int(work[places + place]) - 1
+            if j < 0:
+                if n == MOST_CLOSED:
+                    return 0
+                work[places + place] = n + 1
+                work[rows + n] = following
+                work[asked + n] = following
+                work[states + n] = after
+                work[levels + n] = work[levels + k] + 1
+                n += 1
+        k += 1
+    return n
+
+
+@jit
+def following_all(auto, pool, table, count, trans, work, n, byte, bases):
+    """The row to which a byte leads from all ``n`` rows of W_CLOSED, DEAD, or UNKNOWN when they differ."""
+    stride = int(auto[STRIDE])
+    asked = int(work[W_CLOSED]) + MOST_CLOSED
+    states = asked + MOST_CLOSED
+    result = UNKNOWN
+    for k in range(n):
+        if work[states + k] != 0:
+            continue
+        here = int(work[asked + k])
+        target = int(trans[here * stride + 1 + byte])
+        if target <= UNKNOWN:
+            here = settle(auto, pool, table, count, trans, work, here, byte, bases)
+            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                return UNKNOWN
+            work[asked + k] = here
+            target = int(trans[here * stride + 1 + byte])
+        if k > 0 and target != result:
+            return UNKNOWN
+        result = target
+    return result
+
+
+@jit
+def walk_closed(
+    auto,
+    pool,
+    table,
+    count,
+    trans,
+    work,
+    bytes_,
+    depths,
+    skips,
+    tokens,
+    exits,
+    exits_at,
+    inner,
+    inner_at,
+    leaves,
+    leaves_at,
+    odd,
+    blob,
+    offsets,
+    row,
+    slice_loops,
+    beyond,
+    n,
+    bases,
+    out,
+):
+    """Set the bits of the allowed tokens for a row that lives after any run of a slice's characters.
+
+    ``out`` holds the tokens inside the slice. The others leave it at their first character, or at one of its
+    exits. Where the exit's byte leads to one row from all ``n`` that the run may come to (W_CLOSED), only what
+    is below the exits is walked; else the bytes before each are read as well.
+    """
+    rows = int(work[W_DEPTH]) + MAX_ASKED
+    stride = int(auto[STRIDE])
+    follow = int(work[W_FOLLOW])
+    node = 0
+    while node < bytes_.size:
+        byte = int(bytes_[node])
+        stop = int(skips[node])
+        if not in_run(byte, slice_loops, beyond) and trans[row * stride + 1 + byte] != DEAD:
+            work[rows] = row
+            code = walk(
+                auto,
+                pool,
+                table,
+                count,
+                trans,
+                work,
+                bytes_,
+                depths,
+                skips,
+                tokens,
+                node,
+                stop,
+                bases,
+                out,
+            )
+            if code < 0:
+                return code
+        node = stop
+    for byte in range(256):
+        if exits_at[byte] == exits_at[byte + 1]:
+            continue
+        following = following_all(auto, pool, table, count, trans, work, n, byte, bases)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return failure(count)
+        if following >= 0:
+            for i in range(leaves_at[byte], leaves_at[byte + 1]):
+                token = int(leaves[i])
+                out[token >> 5] |= 1 << (token & 31)
+            fill(work, follow, follow + MOST_CHARACTERS + 1, following)
+            code = walk_exits(
+                auto,
+                pool,
+                table,
+                count,
+                trans,
+                work,
+                bytes_,
+                depths,
+                skips,
+                tokens,
+                inner,
+                int(inner_at[byte]),
+                int(inner_at[byte + 1]),
+                slice_loops,
+                beyond,
+                bases,
+                out,
+            )
+            if code < 0:
+                return code
+        if following != UNKNOWN:
+            continue
+        for e in range(exits_at[byte], exits_at[byte + 1]):
+            node = int(exits[3 * e])
+            leaf = node
+            while tokens[leaf] < 0:
+                leaf += 1
+            code = walk_below(
+                auto,
+                pool,
+                table,
+                count,
+                trans,
+                work,
+                bytes_,
+                depths,
+                skips,
+                tokens,
+                blob,
+                offsets,
+                row,
+                node,
+                int(tokens[leaf]),
+                bases,
+                out,
+            )
+            if code < 0:
+                return code
+    for e in range(odd.size // 2):
+        code = walk_below(
+            auto,
+            pool,
+            table,
+            count,
+            trans,
+            work,
+            bytes_,
+            depths,
+            skips,
+            tokens,
+            blob,
+            offsets,
+            row,
+            int(odd[2 * e]),
+            int(odd[2 * e + 1]),
+            bases,
+            out,
+        )
+        if code < 0:
+            return code
+    return 0
+
+
+@jit
+def prepare(
+    auto, pool, table, count, trans, work, found, loops, around_loops, alive, shape, bases
+):
+    """Begin a mask: the row, what it asks and its run, left in ``found`` and the sets of bytes.
+
+    ``alive`` gets the bytes below 128 that may come first, as four words.
 
     Returns what :func:`run_of` does, or FULL, COMPLEX or TANGLED. ``found``: home, around, most, row,
     whether the text may end here.
@@ -2198,6 +2511,13 @@ def prepare(auto, pool, table, count, trans, work, found, loops, around_loops, s
     code = failure(count)
     if code < 0:
         return code
+    at = row * int(auto[STRIDE]) + 1
+    for i in range(4):
+        word = 0
+        for bit in range(32):
+            if trans[at + 32 * i + bit] >= 0:
+                word |= 1 << bit
+        alive[i] = word
     return run
 
 
@@ -2233,12 +2553,48 @@ def finish(
     lengths,
     slice_loops,
     beyond,
+    closed,
     bases,
     out,
 ):
-    """The mask that :func:`prepare` began, in ``out``. ``beyond`` is -1 to do without a slice."""
+    """The mask that :func:`prepare` began, in ``out``.
+
+    ``beyond`` is -1 to do without a slice; with ``closed``, the row lives after any run of its characters, and
+    so many rows are in W_CLOSED.
+    """
     row = int(found[3])
-    if beyond < 0:
+    if closed > 0:
+        part = slice_rows[slice_rows.size - out.size :]
+        for i in range(out.size):
+            out[i] = part[i]
+        code = walk_closed(
+            auto,
+            pool,
+            table,
+            count,
+            trans,
+            work,
+            bytes_,
+            depths,
+            skips,
+            tokens,
+            exits,
+            exits_at,
+            inner,
+            inner_at,
+            leaves,
+            leaves_at,
+            odd,
+            blob,
+            offsets,
+            row,
+            slice_loops,
+            beyond,
+            closed,
+            bases,
+            out,
+        )
+    elif beyond < 0:
         for i in range(out.size):
             out[i] = 0
         work[work[W_DEPTH] + MAX_ASKED] = row
@@ -2564,6 +2920,7 @@ CONTEXT_ARRAYS = (
     "row_table",
     "symbol_ids",
     "symbol_at",
+    "alive",
 )
 #: the same for a slice
 SLICE_ARRAYS = (
@@ -2650,8 +3007,26 @@ if COMPILED:
             array64(context, 14),
             array_u32(context, 15),
             array_u32(context, 16),
+            array_u32(context, 24),
             position >> 32,
             position & 0xFFFFFFFF,
+        )
+
+    @jit
+    def closed_at(context, slice_context, beyond, most, position):
+        """:func:`closed_under` for the row that :func:`prepare_at` has found."""
+        return closed_under(
+            array32(context, 0),
+            array32(context, 1),
+            array32(context, 2),
+            array64(context, 3),
+            array32(context, 4),
+            array32(context, 5),
+            array64(context, 14)[3],
+            position & 0xFFFFFFFF,
+            array_u32(slice_context, 9),
+            beyond,
+            most,
         )
 
     @jit
@@ -2672,7 +3047,7 @@ if COMPILED:
         )
 
     @jit
-    def finish_at(context, slice_context, beyond, position):
+    def finish_at(context, slice_context, beyond, closed, position):
         """:func:`finish` and :func:`keep` for a position."""
         code = finish(
             array32(context, 0),
@@ -2705,6 +3080,7 @@ if COMPILED:
             array32(slice_context, 8),
             array_u32(slice_context, 9),
             beyond,
+            closed,
             position & 0xFFFFFFFF,
             array_u32(context, 17),
         )

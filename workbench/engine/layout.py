@@ -119,6 +119,8 @@ W_TEXT, W_WAY, W_TEXT_SIZE, W_LEFT = 23, 24, 25, 26
 W_LEVELS, W_SCOPES = 27, 28
 #: bytes on which a row is not known
 W_OPEN = 29
+#: rows that a run may come to, the same with what they ask answered, and what they read next
+W_CLOSED = 30
 WORK_SLOTS = 32
 #: most values around a value whose items must differ
 MOST_LEVELS = 4096
@@ -132,5 +134,9 @@ MAX_ASKED = 512
 #: a walk that asks more is done on the stacks themselves
 MOST_QUESTIONS = 48
 ENDLESS = 1 << 20
+#: the characters beyond ASCII that a slice has: all of them, or all but the line and paragraph separators
+ALL_BEYOND, NO_LINES = 1, 2
+#: rows that a run may come to, at most
+MOST_CLOSED = 512
 #: characters of a run that are told apart
 MOST_CHARACTERS = 511

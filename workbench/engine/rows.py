@@ -8,6 +8,7 @@ from __future__ import annotations
 from workbench.engine.jit import jit
 from workbench.engine.layout import (
     FULL,
+    NO_LINES,
     NODE,
     USED,
 )
@@ -131,16 +132,51 @@ def forget_rows(pool, count):
 
 
 @jit
-def slice_trie(bytes_, depths, skips, tokens, loops, utf8, most, states, lengths, exits, odd):
+def character_begun(byte, beyond):
+    """What is to come after the first byte of a character in UTF-8, C2 to F4: see :func:`character_on`."""
+    left = 0 if byte < 0xE0 else 1 if byte < 0xF0 else 2
+    kind = 1
+    if byte == 0xE0:
+        kind = 2
+    elif byte == 0xED:
+        kind = 3
+    elif byte == 0xF0:
+        kind = 4
+    elif byte == 0xF4:
+        kind = 5
+    elif byte == 0xE2 and beyond == NO_LINES:
+        kind = 6
+    return 64 * left + kind
+
+
+@jit
+def character_on(rest, byte):
+    """What is to come after one more byte of a character: 0 when it ends, -1 when the byte does not fit.
+
+    It is 64 * (bytes after the next) + kind of the next: which values it may have.
+    """
+    kind = rest & 63
+    low = 0xA0 if kind == 2 else 0x90 if kind == 4 else 0x80
+    high = 0x9F if kind == 3 else 0x8F if kind == 5 else 0xBF
+    if byte < low or byte > high or (kind == 7 and 0xA8 <= byte <= 0xA9):
+        return -1
+    if kind == 6 and byte == 0x80:
+        return 7
+    if rest < 64:
+        return 0
+    return 64 * ((rest >> 6) - 1) + 1
+
+
+@jit
+def slice_trie(bytes_, depths, skips, tokens, loops, beyond, most, states, lengths, exits, odd):
     """Part a trie for a slice: the tokens that stay inside its characters, and where others leave.
 
-    ``loops`` holds the single bytes as eight words; with ``utf8`` every character beyond ASCII belongs
-    too. ``states`` is scratch (3 * depths). ``lengths`` gets, per node that ends a token inside, the
+    ``loops`` holds the single bytes as eight words; ``beyond`` says which characters beyond ASCII
+    belong too. ``states`` is scratch (3 * depths). ``lengths`` gets, per node that ends a token inside, the
     number of characters begun (one cut off by the token's end counts), -1 for all other nodes. ``exits``
     gets (node, characters before it, first byte) for each first node outside that follows a whole
     character; ``odd`` gets (node, a token below it) for those within a character or after ``most``
-    characters. Nodes of depth 0 are no exits. Returns both numbers. States: 0 between characters, else
-    64 * (bytes missing after the next) + kind of the next byte.
+    characters. Nodes of depth 0 are no exits. Returns both numbers.
     """
     n = bytes_.size
     part = states.size // 3
@@ -160,27 +196,12 @@ def slice_trie(bytes_, depths, skips, tokens, loops, utf8, most, states, lengths
         if state == 0:
             if (loops[byte >> 5] >> (byte & 31)) & 1:
                 after = 0
-            elif utf8 and 0xC2 <= byte <= 0xF4:
-                left = 0 if byte < 0xE0 else 1 if byte < 0xF0 else 2
-                kind = 1
-                if byte == 0xE0:
-                    kind = 2
-                elif byte == 0xED:
-                    kind = 3
-                elif byte == 0xF0:
-                    kind = 4
-                elif byte == 0xF4:
-                    kind = 5
-                after = 64 * left + kind
+            elif beyond != 0 and 0xC2 <= byte <= 0xF4:
+                after = int(character_begun(byte, beyond))
             if after >= 0:
                 begun += 1
         else:
-            kind = state & 63
-            low = 0xA0 if kind == 2 else 0x90 if kind == 4 else 0x80
-            high = 0x9F if kind == 3 else 0x8F if kind == 5 else 0xBF
-            if low <= byte <= high:
-                left = state >> 6
-                after = 0 if left == 0 else 64 * (left - 1) + 1
+            after = int(character_on(state, byte))
         if after < 0 or begun > most:
             if depth > 0:
                 if state == 0 and begun <= most:

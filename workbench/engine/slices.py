@@ -9,6 +9,7 @@ takes to make one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from threading import Lock
 
@@ -23,6 +24,8 @@ __all__ = ["Slice", "Slices", "slices_of"]
 #: a loop over fewer single bytes than this is walked in full
 _LEAST_BYTES = 8
 _MOST_SLICES = 64
+#: the part of a vocabulary that a wider slice must have more to be looked at
+_GAIN = 64
 #: tokens that are looked at in one go for the longest run
 _TOKENS = 1024
 
@@ -35,25 +38,28 @@ _LETTERS = _bits(b"abcdefghijklmnopqrstuvwxyz")
 _DIGITS = _bits(b"0123456789")
 #: in JSON strings
 _TEXT = sum(1 << byte for byte in range(0x20, 0x80)) & ~_bits(b'"\\')
-#: sets that get a slice at once: single bytes, and whether all characters beyond ASCII belong too
+#: sets that get a slice at once: single bytes, and which characters beyond ASCII belong too
 _COMMON = (
-    (_TEXT, True),
-    (_TEXT, False),
-    (_LETTERS | _bits(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ") | _DIGITS, False),
-    (_LETTERS, False),
-    (_DIGITS, False),
+    (_TEXT, layout.ALL_BEYOND),
+    (_TEXT, layout.NO_LINES),  # what a dot stands for in a pattern
+    (_TEXT, 0),
+    (_LETTERS | _bits(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ") | _DIGITS, 0),
+    (_LETTERS, 0),
+    (_DIGITS, 0),
 )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slice:
-    """``loops``: single bytes, as eight words; ``utf8``: all characters beyond ASCII belong too."""
+    """``loops``: single bytes, as eight words; ``beyond``: which characters beyond ASCII belong too."""
 
     loops: NDArray[np.uint32]
-    utf8: bool
+    beyond: int
     #: masks of the tokens inside with at most 0, 1, 2, ... characters
     rows: NDArray[np.uint32]  # flat
     n_inside: int
+    #: most bytes that a token has inside before it leaves or ends, or more
+    longest: int
     #: per trie node: characters of the token inside that ends there, else -1
     lengths: NDArray[np.int32]
     #: (node, characters before it, first byte) by the exit's byte
@@ -99,7 +105,11 @@ class Slices:
             trie.token.copy(),
             trie.duplicates,
         )
-        self._made = {(loops, utf8): self._make(loops, utf8) for loops, utf8 in _COMMON}
+        self._made = {(loops, beyond): self._make(loops, beyond) for loops, beyond in _COMMON}
+        self._widest_first = sorted(
+            ((one.n_inside, loops, one) for (loops, _), one in self._made.items()),
+            key=lambda entry: -entry[0],
+        )
         #: nodes walked for want of a slice
         self._walked: dict[tuple[int, bool], int] = {}
         #: stands for no slice where the kernels take one
@@ -121,37 +131,52 @@ class Slices:
             self._runs[alphabet] = found
         return found
 
-    def best(self, loops: int, utf8: bool) -> Slice | None:
+    def best(self, loops: int, beyond: int) -> Slice | None:
         """The slice that saves most for a run of these characters; its own is made when it is worth it.
 
-        ``loops`` is a set of single bytes, as bits. None when the run is too small to gain by one.
+        ``loops`` is a set of single bytes, as bits; ``beyond`` is ALL_BEYOND or 0. None when the run is too small to gain by one.
         """
         if loops.bit_count() < _LEAST_BYTES:
             return None
-        exact = self._made.get((loops, utf8))
+        exact = self._made.get((loops, beyond))
         if exact is not None:
             return exact
         with self._lock:
             if (
-                self._walked.get((loops, utf8), 0) > len(self.trie)
+                self._walked.get((loops, beyond), 0) > len(self.trie)
                 and len(self._made) < _MOST_SLICES
             ):
-                return self._made.setdefault((loops, utf8), self._make(loops, utf8))
+                return self._made.setdefault((loops, beyond), self._make(loops, beyond))
             fitting = [
                 one
                 for (bytes_, wide), one in self._made.items()
-                if bytes_ & ~loops == 0 and (utf8 or not wide)
+                if bytes_ & ~loops == 0 and (beyond == layout.ALL_BEYOND or not wide)
             ]
         return max(fitting, key=lambda one: one.n_inside, default=None)
 
-    def walked(self, loops: int, utf8: bool, nodes: int) -> None:
+    def wider(self, part: Slice | None, alive: NDArray[np.uint32]) -> Iterator[Slice]:
+        """Common slices that hold many more tokens than one, the largest first.
+
+        ``alive``: the bytes below 128 that may come first, as four words; all of a slice's are among them.
+        """
+        least = len(self.offsets) // _GAIN + (part.n_inside if part is not None else 0)
+        if self._widest_first[0][0] <= least:
+            return
+        bits = int.from_bytes(alive.tobytes(), "little")
+        for n_inside, loops, one in self._widest_first:
+            if n_inside <= least:
+                return
+            if not loops & ~bits:
+                yield one
+
+    def walked(self, loops: int, beyond: int, nodes: int) -> None:
         """Count nodes of the trie that a walk with the best slice for these characters has visited."""
-        if (loops, utf8) not in self._made:
+        if (loops, beyond) not in self._made:
             if len(self._walked) > 10_000:
                 self._walked.clear()
-            self._walked[loops, utf8] = self._walked.get((loops, utf8), 0) + nodes
+            self._walked[loops, beyond] = self._walked.get((loops, beyond), 0) + nodes
 
-    def _make(self, loops: int, utf8: bool) -> Slice:
+    def _make(self, loops: int, beyond: int) -> Slice:
         trie = self.trie
         n = len(trie)
         lengths = np.full(n, -1, dtype=np.int32)
@@ -165,7 +190,7 @@ class Slices:
             trie.skip,
             trie.token,
             bits,
-            utf8,
+            beyond,
             layout.MOST_CHARACTERS,
             states,
             lengths,
@@ -192,12 +217,16 @@ class Slices:
             lengths,
             bits,
         )
+        longest = max(int(lengths.max(initial=0)), int(found[:, 1].max(initial=0)))
+        if beyond:
+            longest = self.max_token_bytes
         context = [word for array in arrays for word in (array.ctypes.data, array.size)]
         return Slice(
             loops=bits,
-            utf8=utf8,
+            beyond=beyond,
             rows=arrays[0],
             n_inside=int(np.count_nonzero(lengths >= 0)),
+            longest=longest,
             lengths=lengths,
             exits=arrays[1],
             exits_at=arrays[2],

@@ -394,6 +394,7 @@ def scratch(n_states: int, n_symbols: int, max_token_bytes: int) -> NDArray[np.i
         k.W_WAY: _TEXT + 2,
         k.W_LEFT: _TEXT + 2,
         k.W_CHAIN: k.MOST_CHARACTERS + 2,
+        k.W_CLOSED: 6 * k.MOST_CLOSED,
         k.W_FOLLOW: k.MOST_CHARACTERS + 2,
         k.W_LEVELS: k.MOST_LEVELS,
         k.W_SCOPES: k.MOST_LEVELS,
