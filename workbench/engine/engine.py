@@ -18,6 +18,15 @@ from numpy.typing import NDArray
 from workbench.automaton.budgets import Budgets
 from workbench.automaton.model import Automaton
 from workbench.engine import kernels as k, layout, rows, terms, texts
+from workbench.engine.arena import (
+    ARENA_WORDS,
+    TABLE_SLOTS,
+    give_back,
+    take_pool,
+    take_rows,
+    take_table,
+    take_transitions,
+)
 from workbench.engine.jit import COMPILED
 from workbench.engine.slices import Slice, slices_of
 from workbench.engine.tables import Packed, scratch
@@ -27,11 +36,8 @@ from workbench.vocabulary import Vocabulary
 __all__ = ["Engine", "Sequence"]
 
 _NO_ROOM = 2**31 - 2**20
-#: words of a new arena, which are cleared, and rows of new transitions: address space alone, which costs
-#: nothing before it is used
-_ARENA = 1 << 18
-_ROWS = 1 << 17
-_TABLE = 1 << 13
+#: situations whose stored masks are found at once; a power of two
+_RECENT = 512
 _USED, _ROWS_USED = layout.USED, layout.ROWS
 
 
@@ -100,25 +106,46 @@ class Engine:
         self._counts = memoryview(self.count)  # type: ignore[arg-type]
         self._context = np.zeros(2 * len(k.CONTEXT_ARRAYS), dtype=np.int64)
         self.address = self._context.ctypes.data
-        self._new_arena(_ARENA)
-        self._drop_rows()
+        self.pool, self.table = take_pool(), take_table()
+        self.trans, self.rows = take_transitions(), take_rows(self._rows_room)
+        self._begin_arena()
+        self._begin_rows()
         self._publish()
         self.start = self._intern_start()
+
+    def __del__(self) -> None:
+        if hasattr(self, "start"):
+            used = int(self.count[layout.USED]), int(self.count[layout.ROWS]) * self.stride
+            give_back(self.pool, self.table, self.trans, self.rows, used)
 
     # -- arena ---------------------------------------------------------------------------------
 
     def _new_arena(self, words: int) -> None:
         self.pool = np.zeros(words, dtype=np.int32)
         # small at first: terms fall anywhere in it, and each page costs when it is first touched
-        self.table = np.zeros(max(_TABLE, words // 64), dtype=np.int32)
-        self.trans = np.empty(_ROWS * self.stride, dtype=np.int32)
+        self.table = np.zeros(max(TABLE_SLOTS, words // 64), dtype=np.int32)
+        self.trans = np.empty_like(self.trans)
+        self._begin_arena()
+
+    def _begin_arena(self) -> None:
         for slot in (layout.TERMS, layout.ROWS, layout.N_SHAPES, layout.N_SETS, layout.N_FRAMES):
             self.count[slot] = 0
+        lone = int(self.work[layout.W_LONE])
+        self.work[lone : lone + self._work_room + 1] = 0
         self.count[layout.USED] = 3
         self.count[layout.WORK_LIMIT] = self.budgets.step_work
 
     def _drop_rows(self) -> None:
-        self.rows = np.empty(128 * self.n_words + 1024, dtype=np.uint32)
+        self.rows = take_rows(self._rows_room)
+        self._begin_rows()
+
+    @property
+    def _rows_room(self) -> int:
+        """Words for stored masks, at first."""
+        return 128 * self.n_words + 1024
+
+    def _begin_rows(self) -> None:
+        self.recent = np.zeros(2 * _RECENT, dtype=np.int64)
         self.rows_at = np.zeros(514, dtype=np.int64)
         self.row_hash = np.zeros(514, dtype=np.int64)
         self.row_table = np.full(1024, -1, dtype=np.int32)
@@ -247,7 +274,7 @@ class Engine:
             roots = np.concatenate([everything >> 32, everything & 0xFFFFFFFF])
             old_pool, old_count = self.pool, self.count.copy()
             moved = np.full(old_pool.size, -1, dtype=np.int32)
-            self._new_arena(max(_ARENA, old_pool.size // 8))
+            self._new_arena(max(ARENA_WORDS, old_pool.size // 8))
             while True:
                 new_roots = roots.copy()
                 arrays = (self.pool, self.table, self.count)
@@ -406,6 +433,7 @@ class Engine:
                 self.work,
                 self.rows_at,
                 self.rows,
+                self.recent,
                 position >> 32,
                 position & 0xFFFFFFFF,
                 out,
@@ -453,16 +481,16 @@ class Engine:
         """Whether all live after any run of a slice's characters; the number of rows, or a code."""
         limits = part.beyond, part.longest
         if COMPILED:
-            return int(k.closed_at(self.address, part.context.ctypes.data, *limits, position))
+            return int(k.closed_at(self.address, part.address, *limits, position))
         arrays = (self.auto, self.pool, self.table, self.count, self.trans, self.work)
         bases = position & 0xFFFFFFFF
         return int(k.closed_under(*arrays, self.found[3], bases, part.loops, *limits))
 
     def _finish(self, part: Slice | None, closed: int, position: int) -> int:
         beyond = -1 if part is None else part.beyond
-        context = self.slices.nothing if part is None else part.context
         if COMPILED:
-            return int(k.finish_at(self.address, context.ctypes.data, beyond, closed, position))
+            at = self.slices.nothing_at if part is None else part.address
+            return int(k.finish_at(self.address, at, beyond, closed, position))
         none, words = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint32)
         parts = (words, *[none] * 8, words)
         if part is not None:

@@ -61,6 +61,7 @@ _TYPES: dict[str, Any] = {
     "count": _INT64,
     "new_count": _INT64,
     "rows_at": _INT64,
+    "recent": _INT64,
     "roots": _INT64,
     "states": _INT64,
     "rows": _UINT32,
@@ -97,8 +98,9 @@ _CALLED = frozenset(
 )
 #: what may be copied into its callers
 _SMALL = frozenset(
-    """add_result add_thread begin_closure character_begun character_on end_closure excluded failure fill find2 in_run intern mix
-    next_thread scopes seen_child term1 term2 term3 tree_child utf8_byte zone_of""".split()
+    """add_result add_thread begin_closure character_begun character_on end_closure excluded failure fill find2
+    in_run intern is_empty mix next_thread scopes seen_child term1 term2 term3 tree_child utf8_byte
+    zone_of""".split()
 )
 
 #: whether the kernels are compiled, not run as plain Python

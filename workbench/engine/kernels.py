@@ -102,10 +102,10 @@ from workbench.engine.layout import (
     LOOP_MIN,
     LOST,
     MAX_ASKED,
-    MOST_CLOSED,
     MEMBER,
     MISS,
     MOST_CHARACTERS,
+    MOST_CLOSED,
     MOST_QUESTIONS,
     MOST_STEPS,
     N_ASKED,
@@ -160,6 +160,7 @@ from workbench.engine.layout import (
     W_LEFT,
     W_LINK,
     W_LINKS,
+    W_LONE,
     W_MARK,
     W_OPEN,
     W_OTHER,
@@ -930,13 +931,24 @@ def link_edges(auto, pool, table, count, work, n):
 
 
 @jit
-def alone(auto, pool, table, count, trans, work, target, stacks):
-    """Row of one thread. Check OVERFLOW after it."""
+def lone_shape(pool, table, count, work, state):
+    """The SHAPE of one thread in a state."""
+    known = int(work[work[W_LONE] + state])
+    if known != 0:
+        return known
     buffer = work[W_BUFFER]
-    work[buffer] = target
+    work[buffer] = state
     work[buffer + 1] = 0
     shape = intern(pool, table, count, SHAPE, work, buffer, 2)
-    bases = term1(pool, table, count, work, BASES, stacks)
+    if count[OVERFLOW] == 0:
+        work[work[W_LONE] + state] = shape
+    return shape
+
+
+@jit
+def alone(auto, pool, table, count, trans, work, target, bases):
+    """Row of one thread. Check OVERFLOW after it."""
+    shape = lone_shape(pool, table, count, work, target)
     if count[OVERFLOW] != 0:
         return DEAD
     return row_of(auto, pool, table, count, trans, work, shape, bases)
@@ -951,10 +963,13 @@ def expand_one(auto, pool, table, count, trans, work, at, state, stacks):
         if auto[auto[EDGE_LO] + e] <= auto[auto[EDGE_HI] + e - 1]:
             return False
     row = last_target = -1
+    bases = term1(pool, table, count, work, BASES, stacks)
+    if count[OVERFLOW] != 0:
+        return True
     for e in range(first, last):
         target = int(auto[auto[EDGE_TARGET] + e])
         if target != last_target:
-            row = int(alone(auto, pool, table, count, trans, work, target, stacks))
+            row = int(alone(auto, pool, table, count, trans, work, target, bases))
             if count[OVERFLOW] != 0:
                 return True
             last_target = target
@@ -1017,7 +1032,7 @@ def expand_all(auto, pool, table, count, trans, work, row):
     head = int(work[W_HEAD])
     link = int(work[W_LINK])
     begin = int(work[W_BEGIN])
-    last_target = last_stacks = last_row = -1
+    last_target = last_stacks = last_row = last_bases = -1
     for segment in range(segments):
         first = int(work[head + segment])
         result = DEAD
@@ -1025,8 +1040,11 @@ def expand_all(auto, pool, table, count, trans, work, row):
             # one edge: neighbours often lead to the same place
             target = int(work[link + 3 * first + 1])
             stacks = int(work[link + 3 * first + 2])
-            if target != last_target or stacks != last_stacks:
-                last_row = int(alone(auto, pool, table, count, trans, work, target, stacks))
+            if stacks != last_stacks:
+                last_bases = int(term1(pool, table, count, work, BASES, stacks))
+                last_target = -1
+            if target != last_target:
+                last_row = int(alone(auto, pool, table, count, trans, work, target, last_bases))
                 if count[OVERFLOW] != 0:
                     return n
                 last_target = target
@@ -1390,15 +1408,13 @@ def row_accepts(auto, pool, table, count, trans, work, row):
 
 
 @jit
-def lookup(auto, pool, table, count, work, rows_at, rows, shape, bases, out):
-    """Copy the stored mask of a sequence's situation to ``out``; MISS when there is none yet."""
+def stored_row(auto, pool, table, count, work, shape, bases):
+    """The stored mask of a sequence's situation; MISS when there is none yet."""
     node = int(pool[shape + 2])
     while node >= 0:
         row = int(pool[node + 2])
         if row >= 0:
-            unpack_row(rows_at, rows, row, out)
-            count[HITS] += 1
-            return 0
+            return row
         hole = int(pool[node + 1])
         if hole == BY_STACKS:
             node = find2(pool, table, CONFIG, shape, bases)
@@ -1414,6 +1430,27 @@ def lookup(auto, pool, table, count, work, rows_at, rows, shape, bases, out):
             return MISS
         node = find2(pool, table, NODE, node, labels)
     return MISS
+
+
+@jit
+def lookup(auto, pool, table, count, work, rows_at, rows, recent, shape, bases, out):
+    """Copy the stored mask of a sequence's situation to ``out``; MISS when there is none yet.
+
+    What many questions tell apart is found in ``recent``, (position, stored mask) by the position's hash.
+    """
+    position = shape << 32 | bases
+    slot = 2 * (((position ^ shape * 0x2545F491) >> 2) & (recent.size >> 1) - 1)
+    if recent[slot] == position:
+        row = recent[slot + 1]
+    else:
+        row = int(stored_row(auto, pool, table, count, work, shape, bases))
+        if row < 0:
+            return MISS
+        recent[slot] = position
+        recent[slot + 1] = row
+    unpack_row(rows_at, rows, row, out)
+    count[HITS] += 1
+    return 0
 
 
 @jit
@@ -2491,9 +2528,7 @@ def walk_closed(
 
 
 @jit
-def prepare(
-    auto, pool, table, count, trans, work, found, loops, around_loops, alive, shape, bases
-):
+def prepare(auto, pool, table, count, trans, work, found, loops, around_loops, alive, shape, bases):
     """Begin a mask: the row, what it asks and its run, left in ``found`` and the sets of bytes.
 
     ``alive`` gets the bytes below 128 that may come first, as four words.
@@ -2618,7 +2653,7 @@ def finish(
         home = int(found[0])
         first = row
         apart = found[2] == ENDLESS and row != found[1] and row != home
-        if apart and beyond == 1:
+        if apart and beyond != 0:
             for lead in range(0xC2, 0xF5):
                 if trans[row * auto[STRIDE] + 1 + lead] == DEAD:
                     apart = False
@@ -2921,6 +2956,7 @@ CONTEXT_ARRAYS = (
     "symbol_ids",
     "symbol_at",
     "alive",
+    "recent",
 )
 #: the same for a slice
 SLICE_ARRAYS = (
@@ -3113,6 +3149,7 @@ if COMPILED:
             array32(context, 5),
             array64(context, 6),
             array_u32(context, 7),
+            array64(context, 25),
             position >> 32,
             position & 0xFFFFFFFF,
             out,

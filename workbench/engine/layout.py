@@ -121,6 +121,8 @@ W_LEVELS, W_SCOPES = 27, 28
 W_OPEN = 29
 #: rows that a run may come to, the same with what they ask answered, and what they read next
 W_CLOSED = 30
+#: the SHAPE of a lone thread in each state, 0 where it is not known
+W_LONE = 31
 WORK_SLOTS = 32
 #: most values around a value whose items must differ
 MOST_LEVELS = 4096

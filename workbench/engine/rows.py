@@ -13,6 +13,9 @@ from workbench.engine.layout import (
     USED,
 )
 
+#: words that are looked at in one go
+_BLOCK = 64
+
 
 @jit
 def unpack_row(rows_at, rows, row, out):
@@ -47,6 +50,15 @@ def hash_words(words):
 
 
 @jit
+def is_empty(words):
+    """Whether all words are 0."""
+    together = 0
+    for i in range(words.size):
+        together |= int(words[i])
+    return together == 0
+
+
+@jit
 def pack_row(words, rows, at, limit):
     """Append a mask to the row store; returns its end or FULL.
 
@@ -55,12 +67,14 @@ def pack_row(words, rows, at, limit):
     """
     n = words.size
     bits = 0
-    for i in range(n):
-        if words[i] != 0:
-            word = int(words[i])
-            while word:
-                word &= word - 1
-                bits += 1
+    for first in range(0, n, _BLOCK):
+        block = words[first : min(first + _BLOCK, n)]
+        if not is_empty(block):
+            for i in range(block.size):
+                word = int(block[i])
+                while word:
+                    word &= word - 1
+                    bits += 1
             if 8 * bits > n:
                 break
     size = n if 8 * bits > n else bits
@@ -71,13 +85,23 @@ def pack_row(words, rows, at, limit):
         for i in range(part.size):
             part[i] = words[i]
         return at + n
-    for i in range(n):
-        if words[i] != 0:
-            word = int(words[i])
-            for bit in range(32):
-                if (word >> bit) & 1:
-                    rows[at] = 32 * i + bit
+    for first in range(0, n, _BLOCK):
+        block = words[first : min(first + _BLOCK, n)]
+        if is_empty(block):
+            continue
+        for i in range(block.size):
+            word = int(block[i])
+            token = 32 * (first + i)
+            while word:
+                if word & 0xFF == 0:
+                    word >>= 8
+                    token += 8
+                    continue
+                if word & 1:
+                    rows[at] = token
                     at += 1
+                word >>= 1
+                token += 1
     return at
 
 
@@ -88,16 +112,26 @@ def is_row(rows_at, rows, row, words):
     n = rows_at[row + 1] - start
     if n == words.size:
         part = rows[start : start + n]
-        for i in range(words.size):
-            if part[i] != words[i]:
+        for first in range(0, n, _BLOCK):
+            last = min(first + _BLOCK, n)
+            one = part[first:last]
+            other = words[first:last]
+            apart = 0
+            for i in range(one.size):
+                apart |= int(one[i]) ^ int(other[i])
+            if apart != 0:
                 return False
         return True
     bits = 0
-    for i in range(words.size):
-        word = int(words[i]) & 0xFFFFFFFF
-        while word:
-            word &= word - 1
-            bits += 1
+    for first in range(0, words.size, _BLOCK):
+        block = words[first : min(first + _BLOCK, words.size)]
+        if is_empty(block):
+            continue
+        for i in range(block.size):
+            word = int(block[i])
+            while word:
+                word &= word - 1
+                bits += 1
         if bits > n:
             return False
     for i in range(start, start + n):

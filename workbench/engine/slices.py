@@ -9,7 +9,6 @@ takes to make one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from threading import Lock
 
@@ -72,8 +71,9 @@ class Slice:
     leaves_at: NDArray[np.int32]
     #: (node, a token below it) of exits within a character
     odd: NDArray[np.int32]
-    #: address and length of each array, for the kernels
+    #: address and length of each array, for the kernels, and its own address
     context: NDArray[np.int64]
+    address: int
 
 
 class Slices:
@@ -110,10 +110,12 @@ class Slices:
             ((one.n_inside, loops, one) for (loops, _), one in self._made.items()),
             key=lambda entry: -entry[0],
         )
+        self._gain = len(self.offsets) // _GAIN
         #: nodes walked for want of a slice
-        self._walked: dict[tuple[int, bool], int] = {}
+        self._walked: dict[tuple[int, int], int] = {}
         #: stands for no slice where the kernels take one
-        self.nothing = np.zeros(2 * len(kernels.SLICE_ARRAYS), dtype=np.int64)
+        self._nothing = np.zeros(2 * len(kernels.SLICE_ARRAYS), dtype=np.int64)
+        self.nothing_at = self._nothing.ctypes.data
 
     def longest_run(self, alphabet: int) -> int:
         """Most consecutive bytes of an alphabet (a 256-bit set) inside one token."""
@@ -134,7 +136,8 @@ class Slices:
     def best(self, loops: int, beyond: int) -> Slice | None:
         """The slice that saves most for a run of these characters; its own is made when it is worth it.
 
-        ``loops`` is a set of single bytes, as bits; ``beyond`` is ALL_BEYOND or 0. None when the run is too small to gain by one.
+        ``loops`` is a set of single bytes, as bits; ``beyond`` is ALL_BEYOND or 0. None when the run is too
+        small to gain by one.
         """
         if loops.bit_count() < _LEAST_BYTES:
             return None
@@ -154,20 +157,20 @@ class Slices:
             ]
         return max(fitting, key=lambda one: one.n_inside, default=None)
 
-    def wider(self, part: Slice | None, alive: NDArray[np.uint32]) -> Iterator[Slice]:
+    def wider(self, part: Slice | None, alive: NDArray[np.uint32]) -> list[Slice]:
         """Common slices that hold many more tokens than one, the largest first.
 
         ``alive``: the bytes below 128 that may come first, as four words; all of a slice's are among them.
         """
-        least = len(self.offsets) // _GAIN + (part.n_inside if part is not None else 0)
+        least = self._gain + (part.n_inside if part is not None else 0)
         if self._widest_first[0][0] <= least:
-            return
+            return []
         bits = int.from_bytes(alive.tobytes(), "little")
-        for n_inside, loops, one in self._widest_first:
-            if n_inside <= least:
-                return
-            if not loops & ~bits:
-                yield one
+        return [
+            one
+            for n_inside, loops, one in self._widest_first
+            if n_inside > least and not loops & ~bits
+        ]
 
     def walked(self, loops: int, beyond: int, nodes: int) -> None:
         """Count nodes of the trie that a walk with the best slice for these characters has visited."""
@@ -220,7 +223,8 @@ class Slices:
         longest = max(int(lengths.max(initial=0)), int(found[:, 1].max(initial=0)))
         if beyond:
             longest = self.max_token_bytes
-        context = [word for array in arrays for word in (array.ctypes.data, array.size)]
+        pairs = [word for array in arrays for word in (array.ctypes.data, array.size)]
+        context = np.array(pairs, dtype=np.int64)
         return Slice(
             loops=bits,
             beyond=beyond,
@@ -235,7 +239,8 @@ class Slices:
             leaves=arrays[5],
             leaves_at=arrays[6],
             odd=arrays[7],
-            context=np.array(context, dtype=np.int64),
+            context=context,
+            address=context.ctypes.data,
         )
 
 

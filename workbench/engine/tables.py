@@ -380,6 +380,7 @@ def scratch(n_states: int, n_symbols: int, max_token_bytes: int) -> NDArray[np.i
         k.W_STATE: n_states + 1,
         k.W_SET: n_states + 1,
         k.W_MARK: n_states + 1,
+        k.W_LONE: n_states + 1,
         k.W_STACK: n_states + 2,
         k.W_QUEUED: n_states + 1,
         k.R_STATE: n_states + 1,

@@ -1,0 +1,90 @@
+"""The large arrays of engines that are gone, for the next ones: a page costs when it is first touched.
+
+Next file to read: ``engine.py``.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ARENA_WORDS", "TABLE_SLOTS", "give_back", "take_pool", "take_rows", "take_table"]
+__all__ += ["take_transitions"]
+
+#: words of a new arena, which are cleared, and slots of its table; words of new transitions and of stored
+#: masks, most of which are address space alone, which costs nothing before it is used
+ARENA_WORDS = 1 << 18
+TABLE_SLOTS = 1 << 13
+_TRANSITIONS = 1 << 25
+_ROWS = 1 << 19
+#: a table that has grown spares its next engine the growing; clearing larger ones would cost more
+_MOST_SLOTS = 1 << 16
+#: arrays of each kind that are kept, and how many words of one may have been touched
+_MOST_KEPT = 2
+_MOST_TOUCHED = 1 << 22
+
+_Words = NDArray[np.int32] | NDArray[np.uint32]
+
+_pools: list[NDArray[np.int32]] = []
+_tables: list[NDArray[np.int32]] = []
+_transitions: list[NDArray[np.int32]] = []
+_rows: list[NDArray[np.uint32]] = []
+_lock = Lock()
+
+
+def take_pool() -> NDArray[np.int32]:
+    """``ARENA_WORDS`` words, all 0."""
+    with _lock:
+        return _pools.pop() if _pools else np.zeros(ARENA_WORDS, dtype=np.int32)
+
+
+def take_table() -> NDArray[np.int32]:
+    """``TABLE_SLOTS`` slots or more, a power of two, all 0."""
+    with _lock:
+        return _tables.pop() if _tables else np.zeros(TABLE_SLOTS, dtype=np.int32)
+
+
+def take_transitions() -> NDArray[np.int32]:
+    """Room for transitions, with anything in it."""
+    with _lock:
+        return _transitions.pop() if _transitions else np.empty(_TRANSITIONS, dtype=np.int32)
+
+
+def take_rows(words: int) -> NDArray[np.uint32]:
+    """Room for stored masks of so many words, with anything in it."""
+    if words > _ROWS:
+        return np.empty(words, dtype=np.uint32)
+    with _lock:
+        whole = _rows.pop() if _rows else np.empty(_ROWS, dtype=np.uint32)
+    return whole[:words]
+
+
+def give_back(
+    pool: NDArray[np.int32],
+    table: NDArray[np.int32],
+    transitions: NDArray[np.int32],
+    rows: NDArray[np.uint32],
+    used: tuple[int, int],
+) -> None:
+    """Keep the arrays of an engine that is gone, unless they have grown.
+
+    ``used``: how many words of the pool and of the transitions have been touched.
+    """
+    if pool.size == ARENA_WORDS:
+        pool[: used[0]] = 0
+        _keep(_pools, pool)
+    if table.size <= _MOST_SLOTS:
+        table[:] = 0
+        _keep(_tables, table)
+    if transitions.size == _TRANSITIONS and used[1] <= _MOST_TOUCHED:
+        _keep(_transitions, transitions)
+    if isinstance(rows.base, np.ndarray) and rows.base.size == _ROWS:
+        _keep(_rows, rows.base)
+
+
+def _keep(kept: list[NDArray[np.int32]] | list[NDArray[np.uint32]], array: _Words) -> None:
+    with _lock:
+        if len(kept) < _MOST_KEPT:
+            kept.append(array)  # type: ignore[arg-type]
