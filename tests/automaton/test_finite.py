@@ -20,6 +20,7 @@ from workbench.automaton.finite import (
     minimise,
     to_graph,
     with_length,
+    without_empty,
 )
 from workbench.errors import GrammarTooComplex
 from workbench.frontends.regex import full_match, parse_regex
@@ -99,6 +100,7 @@ def test_the_algebra_is_set_algebra(one: Expr, two: Expr, low: int, high: int | 
     assert language(complement(left)) == set(TEXTS) - in_left
     assert language(intersect(left, right)) == in_left & in_right
     assert language(minimise(left)) == in_left
+    assert language(without_empty(left)) == in_left - {""}
     within = {t for t in in_left if low <= len(t) and (high is None or len(t) <= high)}
     assert language(with_length(left, low, high)) == within
 

@@ -19,8 +19,8 @@ import workbench as wb
 from tests.engine.grammars import Case, seeded_case
 from tests.engine.samples import lit, option, star
 from tests.engine.walks import Mask, choose, ids_of, mask_of
-from workbench.automaton import build, determinise, nfa
-from workbench.engine import engine, history, kernels as k, layout, slices, tables
+from workbench.automaton import determinise, nfa
+from workbench.engine import closures, engine, history, layout, masks, slices, tables, terms
 from workbench.grammar.ir import Alt, Expr, Grammar, Ref, Seq
 
 Patch = Callable[[Any], Any]
@@ -115,14 +115,14 @@ def constant(value: Any) -> Patch:
 
 
 MUTANTS: dict[str, tuple[Any, str, Patch]] = {
-    "nothing": (k, "union", lambda original: original),
-    "a question dropped from the cache's key": (k, "store", question_dropped),
-    "counts left out of the questions": (k, "frame_label", constant(0)),
+    "nothing": (terms, "union", lambda original: original),
+    "a question dropped from the cache's key": (masks, "store", question_dropped),
+    "counts left out of the questions": (closures, "frame_label", constant(0)),
     "a maximum too high by one": (tables.Packed, "sync", shifted(layout.LOOP_MAX, 1)),
     "a minimum too low by one": (tables.Packed, "sync", shifted(layout.LOOP_MIN, -1)),
     "far from a bound taken for any distance": (slices.Slices, "longest_run", constant(-2)),
     "one nullable forgotten": (nfa, "_reach_ends", nullable_forgotten),
-    "stacks of equal states not united": (k, "union", lambda _: lambda p, t, c, w, a, b: a),
+    "stacks of equal states not united": (terms, "union", lambda _: lambda p, t, c, w, a, b: a),
     "one of several ends forgotten": (engine.Engine, "__init__", first_end_only),
     "a left-recursive rule goes on in too few ways": (
         determinise._Determiniser,
@@ -156,8 +156,8 @@ MUTANTS: dict[str, tuple[Any, str, Patch]] = {
 def places(module: Any, name: str) -> list[Any]:
     """Where a function is looked up: its module and those that imported it by name."""
     function = getattr(module, name)
-    users = {module, build, determinise, nfa, compiling, engine, tables}
-    return [user for user in users if getattr(user, name, None) is function]
+    loaded = [one for name, one in sys.modules.items() if name.startswith("workbench.")]
+    return [user for user in (module, *loaded) if vars(user).get(name) is function]
 
 
 def wrong(case: Case) -> bool:

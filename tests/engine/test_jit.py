@@ -12,7 +12,7 @@ from time import sleep
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from workbench.engine import jit, kernels
+from workbench.engine import jit, kernels, slice_walks, terms
 from workbench.engine.jit import _Kernel, _share
 
 
@@ -102,7 +102,6 @@ def test_a_folder_that_is_gone_stops_nobody(
 def test_callees_are_known() -> None:
     """Each kernel that another one names was loaded with the signature that its arguments' names say."""
     assert not jit._waiting
-    for name in ("walk_run", "accept_at", "intern"):
-        dispatcher = getattr(kernels, name)
+    for dispatcher in (slice_walks.walk_run, kernels.accept_at, terms.intern):
         assert len(dispatcher.signatures) == 1
         assert not dispatcher._can_compile

@@ -50,7 +50,7 @@ from workbench.grammar.ir import (
 __all__ = ["direct_automaton"]
 
 #: positions built at once: ahead, when the automaton is made; when an entry is missing; of parts of rules
-_AHEAD, _MORE, _PARTS = 1000, 200, 1000
+_AHEAD, _MORE, _PARTS = 6000, 1000, 1000
 _MOST = 2**30
 #: a hundred thousand steps of languages at most
 _languages: Memo[Language] = Memo(100_000)

@@ -38,6 +38,7 @@ __all__ = [
     "minimise",
     "to_graph",
     "with_length",
+    "without_empty",
 ]
 
 _TOP = 0x110000
@@ -259,6 +260,18 @@ def with_length(dfa: Dfa, low: int, high: int | None, *, rule: str | None = None
     lengths = np.repeat(np.arange(len(layers)), [len(layer) for layer in layers])
     accepting = dfa.accepting[np.concatenate(layers)] & (lengths >= low)
     return _trim(dfa.bounds, dfa.classes, np.concatenate(parts), accepting)
+
+
+def without_empty(dfa: Dfa) -> Dfa:
+    """The same texts without the empty one: a start of its own, which accepts nothing."""
+    if not dfa.accepting[0]:
+        return dfa
+    again = len(dfa.table)  # the start as other texts come to it
+    table = np.append(np.where(dfa.table == 0, again, dfa.table), dfa.table[:1], axis=0)
+    table[again] = table[0]
+    accepting = np.append(dfa.accepting, True)
+    accepting[0] = False
+    return _trim(dfa.bounds, dfa.classes, table.astype(np.int32), accepting)
 
 
 def minimise(dfa: Dfa) -> Dfa:

@@ -81,7 +81,8 @@ _TYPES: dict[str, Any] = {
 
 
 #: where kernels are: Numba's cache does not notice callees that have changed in another file
-_FILES = "jit layout terms seen values places texts records rows kernels".split()
+_FILES = """jit layout terms seen values places texts records rows closures expansion questions masks runs walks
+    slice_walks advances compaction kernels""".split()
 _SOURCE = "".join(
     Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8") for name in _FILES
 )

@@ -1,6 +1,6 @@
 """Stored masks, and slices of a trie: what needs no terms.
 
-Next file to read: ``kernels.py``.
+Next file to read: ``closures.py``.
 """
 
 from __future__ import annotations

@@ -36,7 +36,6 @@ from workbench.frontends.json_schema.values import (
     decimal,
 )
 from workbench.grammar.ir import (
-    EMPTY,
     NEVER,
     Alt,
     CharSet,
@@ -67,7 +66,6 @@ __all__ = [
     "some_texts",
     "string_texts",
     "tree_of",
-    "without_empty",
 ]
 
 #: Most values that are told apart by numbers.
@@ -260,12 +258,6 @@ def one_number(texts: Dfa) -> OtherText:
     graph = to_graph(texts, CharSet)
     within = None if is_endless(texts) else graph
     return OtherText((), graph, lambda _: graph, True, NUMBERS, within)
-
-
-@lru_cache(maxsize=256)
-def without_empty(dfa: Dfa) -> Dfa:
-    """The texts of an automaton without the empty one."""
-    return minimise(intersect(dfa, complement(determinise(EMPTY))))
 
 
 @lru_cache(maxsize=1)

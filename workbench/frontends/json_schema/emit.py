@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from workbench.automaton.finite import Dfa, complement, determinise, to_graph
+from workbench.automaton.finite import Dfa, complement, determinise, to_graph, without_empty
 from workbench.errors import GrammarTooComplex, UnsupportedConstraint
 from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.anyorder import (
@@ -39,7 +39,6 @@ from workbench.frontends.json_schema.distinct import (
     has_structures,
     is_endless,
     one_number,
-    without_empty,
 )
 from workbench.frontends.json_schema.emptiness import placed
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula, facts_in

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal as OneOf
 
-from workbench.automaton.finite import Dfa, determinise
+from workbench.automaton.finite import Dfa, determinise, without_empty
 from workbench.automaton.model import MANY
 from workbench.frontends.json_schema.anyorder import (
     Listed,
@@ -28,7 +28,6 @@ from workbench.frontends.json_schema.distinct import (
     some_texts,
     string_texts,
     tree_of,
-    without_empty,
 )
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula
 from workbench.frontends.json_schema.layout import Layout, either, in_row

@@ -10,6 +10,7 @@ from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
+from workbench.automaton.finite import without_empty
 from workbench.automaton.model import MANY
 from workbench.errors import UnsupportedConstraint
 from workbench.frontends.json_schema import facts as f
@@ -26,7 +27,6 @@ from workbench.frontends.json_schema.distinct import (
     listed_texts,
     number_texts,
     string_texts,
-    without_empty,
 )
 from workbench.frontends.json_schema.emptiness import Emptiness
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula, facts_in

@@ -1,0 +1,93 @@
+"""Going on with bytes and symbols, from one position to the next.
+
+Next file to read: ``compaction.py``.
+"""
+
+from __future__ import annotations
+
+from workbench.engine.closures import add_result, shape_and_bases, step
+from workbench.engine.expansion import next_row, plain_row
+from workbench.engine.jit import jit
+from workbench.engine.layout import (
+    ASK,
+    DEAD,
+    FULL,
+    OVERFLOW,
+    R_MARK,
+    R_STATE,
+    REFUSED,
+    STRIDE,
+    TOO_COMPLEX,
+)
+from workbench.engine.terms import failure
+
+
+@jit
+def advance(auto, pool, table, count, trans, work, data, start, stop, shape, bases):
+    """Feed bytes to a sequence: ``(shape, bases)`` after them, or ``(REFUSED | FULL | COMPLEX, position)``."""
+    stride = int(auto[STRIDE])
+    for i in range(start, stop):
+        cls = int(data[i])
+        row = int(pool[shape + 1])
+        if row < 0:
+            row = plain_row(auto, pool, table, count, trans, work, shape)
+            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                return failure(count), i
+        following = next_row(auto, pool, table, count, trans, work, row, cls)
+        if count[OVERFLOW] == 0 and count[TOO_COMPLEX] >= 2:
+            # the row does not say enough; the stacks do
+            count[TOO_COMPLEX] = 0
+            following = ASK
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return failure(count), i
+        if following == DEAD:
+            return REFUSED, i
+        if following >= 0:
+            after = int(trans[following * stride])
+            before = int(trans[row * stride])
+            if pool[after + 4] == pool[before + 4]:
+                shape = int(pool[after + 3])
+                continue
+        m = step(auto, pool, table, count, work, shape, bases, cls, True)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return failure(count), i
+        if m == 0:
+            return REFUSED, i
+        shape, bases = shape_and_bases(pool, table, count, work, m)
+        if count[OVERFLOW] != 0:
+            return FULL, i
+    return shape, bases
+
+
+@jit
+def advance_symbol(auto, pool, table, count, work, symbol, shape, bases):
+    """Feed one symbol to a sequence; returns what :func:`advance` does."""
+    m = step(auto, pool, table, count, work, shape, bases, symbol, True)
+    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+        return failure(count), 0
+    if m == 0:
+        return REFUSED, 0
+    shape, bases = shape_and_bases(pool, table, count, work, m)
+    if count[OVERFLOW] != 0:
+        return FULL, 0
+    return shape, bases
+
+
+@jit
+def both(pool, table, count, work, shape, bases, shape2, bases2):
+    """A sequence in either of two configurations; returns what :func:`advance` does."""
+    m = 0
+    for i in range(0, int(pool[shape]) >> 5, 2):
+        stacks = int(pool[bases + 3 + pool[shape + 4 + i]])
+        m = add_result(pool, table, count, work, m, int(pool[shape + 3 + i]), stacks)
+    for i in range(0, int(pool[shape2]) >> 5, 2):
+        stacks = int(pool[bases2 + 3 + pool[shape2 + 4 + i]])
+        m = add_result(pool, table, count, work, m, int(pool[shape2 + 3 + i]), stacks)
+    for k in range(m):
+        work[work[R_MARK] + work[work[R_STATE] + k]] = 0
+    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+        return failure(count), 0
+    shape, bases = shape_and_bases(pool, table, count, work, m)
+    if count[OVERFLOW] != 0:
+        return FULL, 0
+    return shape, bases

@@ -1,0 +1,345 @@
+"""What rows ask of the stacks below them, and the rows that know the answers.
+
+Next file to read: ``masks.py``.
+"""
+
+from __future__ import annotations
+
+from workbench.engine.closures import (
+    begin_closure,
+    close,
+    end_closure,
+    frame_label,
+    reveal,
+    reveal_all,
+    shape_and_bases,
+)
+from workbench.engine.expansion import next_row, row_of
+from workbench.engine.jit import jit
+from workbench.engine.layout import (
+    ASK,
+    BOTTOM,
+    FRAME,
+    HOLE,
+    IS_FRESH,
+    IS_KNOWN,
+    LABELS,
+    MEMBER,
+    MOST_QUESTIONS,
+    N_ASKED,
+    OVERFLOW,
+    R_SET,
+    R_STATE,
+    SET,
+    SITE_BASE,
+    SITE_LOOP,
+    STRIDE,
+    SUBST,
+    TOO_COMPLEX,
+    UNSAID,
+    W_ASKED,
+    W_BUFFER,
+    W_DEPTH,
+    W_TREE,
+    W_TREE_SIZE,
+    WATCH,
+    WATCH_CELL,
+    WHOLE,
+)
+from workbench.engine.records import changed
+from workbench.engine.seen import came
+from workbench.engine.terms import intern, term1, term3, term6, union
+from workbench.engine.values import scope_at
+
+
+@jit
+def stacks_at(auto, pool, table, count, work, hole, bases):
+    """The concrete SET that a hole stands for above the given BASES."""
+    path = int(work[W_DEPTH])
+    n = 0
+    while pool[hole + 3] >= 0:
+        work[path + n] = hole
+        n += 1
+        hole = int(pool[hole + 3])
+    stacks = int(pool[bases + 3 + pool[hole + 4]])
+    while n > 0:
+        n -= 1
+        below = int(work[path + n])
+        zone = int(pool[below + 5])
+        if scope_at(auto, int(pool[below + 4])) >= 0 and pool[zone + 4] >= 0:
+            seen = reveal_all(auto, pool, table, count, work, stacks)
+        else:
+            seen = reveal(auto, pool, table, count, work, stacks)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return stacks
+        labels = int(pool[seen + 3])
+        k = 0
+        while not (
+            pool[labels + 4 + 2 * k] == pool[below + 4] and pool[labels + 5 + 2 * k] == zone
+        ):
+            k += 1
+        stacks = int(pool[seen + 4 + k])
+    return stacks
+
+
+@jit
+def has_come(auto, pool, table, count, work, frame, bases):
+    """LABELS of whether the text of a watching frame of a row is one that came, in the actual stacks."""
+    value = int(pool[frame + 4])
+    below = ASK - int(pool[value + 6])
+    target = int(pool[below + 4])
+    zone = int(pool[below + 5])
+    stacks = stacks_at(auto, pool, table, count, work, int(pool[below + 3]), bases)
+    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+        return 0
+    site = int(pool[frame + 3]) - SITE_BASE
+    cell = int(auto[auto[WATCH_CELL] - 1 - auto[auto[SITE_LOOP] + site]])
+    found = -1
+    for i in range(int(pool[stacks]) >> 5):
+        one = int(pool[stacks + 3 + i])
+        if pool[one] & 31 != FRAME or pool[one + 3] != target:
+            continue
+        if frame_label(auto, pool, table, count, work, one, False) != zone:
+            continue
+        seen = int(pool[pool[one + 4] + 4])
+        yes = int(came(auto, pool, work, seen, int(pool[value + 7]), cell))
+        if yes < 0 or (found >= 0 and yes != found):
+            count[TOO_COMPLEX] = 2
+            return 0
+        found = yes
+    return int(term1(pool, table, count, work, LABELS, max(0, found)))
+
+
+@jit
+def labels_of(auto, pool, table, count, work, question, bases):
+    """What a question is answered with: a hole, WHOLE of one, or MEMBER. Check the flags after it."""
+    kind = pool[question] & 31
+    if kind == MEMBER:
+        return has_come(auto, pool, table, count, work, int(pool[question + 3]), bases)
+    if kind == WHOLE:
+        stacks = stacks_at(auto, pool, table, count, work, int(pool[question + 3]), bases)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return 0
+        return int(pool[reveal_all(auto, pool, table, count, work, stacks) + 3])
+    stacks = stacks_at(auto, pool, table, count, work, question, bases)
+    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+        return 0
+    return int(pool[reveal(auto, pool, table, count, work, stacks) + 3])
+
+
+@jit
+def answer(auto, pool, table, count, work, hole, bases):
+    """LABELS that answer a question, recorded among the questions of this walk."""
+    asked = work[W_ASKED]
+    for k in range(count[N_ASKED]):
+        if work[asked + 2 * k] == hole:
+            return int(work[asked + 2 * k + 1])
+    labels = int(labels_of(auto, pool, table, count, work, hole, bases))
+    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+        return 0
+    if count[N_ASKED] >= MOST_QUESTIONS:
+        count[TOO_COMPLEX] = 2
+        return 0
+    k = int(count[N_ASKED])
+    work[asked + 2 * k] = hole
+    work[asked + 2 * k + 1] = labels
+    count[N_ASKED] = k + 1
+    return labels
+
+
+@jit
+def rewrite(pool, table, count, work, top, hole, frames, visited):
+    """Replace a hole by a SET throughout a SET and the frames below it.
+
+    Leaves the result in the second note of every SET and FRAME met; these are listed, for clearing the
+    notes, in W_TREE from ``visited`` on. Returns the new length of the list.
+    """
+    tree = int(work[W_TREE])
+    size = int(work[W_TREE_SIZE])
+    # the list grows from the front of the scratch space, the stack of terms to do from its end
+    depth = 1
+    work[tree + size - 1] = top
+    while depth > 0:
+        term = int(work[tree + size - depth])
+        if pool[term + 2] >= 0:
+            depth -= 1
+            continue
+        if visited + depth + (int(pool[term]) >> 5) + 2 > size:
+            count[TOO_COMPLEX] = 1
+            return visited
+        ready = True
+        if pool[term] & 31 == FRAME:
+            parents = int(pool[term + 5])
+            if pool[parents + 2] < 0:
+                depth += 1
+                work[tree + size - depth] = parents
+                continue
+            result = term
+            if pool[parents + 2] != parents:
+                target = int(pool[term + 3])
+                value = int(pool[term + 4])
+                result = term3(
+                    pool, table, count, work, FRAME, target, value, int(pool[parents + 2])
+                )
+        else:
+            n = int(pool[term]) >> 5
+            changed = False
+            for i in range(n):
+                element = int(pool[term + 3 + i])
+                if element == hole:
+                    changed = True
+                elif pool[element] & 31 == FRAME:
+                    if pool[element + 2] < 0:
+                        depth += 1
+                        work[tree + size - depth] = element
+                        ready = False
+                    elif pool[element + 2] != element:
+                        changed = True
+            if not ready:
+                continue
+            result = term
+            if changed:
+                result = -1
+                for i in range(n):
+                    element = int(pool[term + 3 + i])
+                    one = frames
+                    if element != hole:
+                        if pool[element] & 31 == FRAME:
+                            element = int(pool[element + 2])
+                        one = term1(pool, table, count, work, SET, element)
+                    result = one if result < 0 else union(pool, table, count, work, result, one)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return visited
+        pool[term + 2] = result
+        work[tree + visited] = term
+        visited += 1
+        depth -= 1
+    return visited
+
+
+@jit
+def substitute(auto, pool, table, count, trans, work, row, hole, labels):
+    """The row in which a hole is replaced by the frames that the labels name.
+
+    For other questions: WHOLE asks about a hole, and what MEMBER asks is noted in the frame that asked.
+    """
+    memo = term3(pool, table, count, work, SUBST, row, hole, labels)
+    if count[OVERFLOW] != 0:
+        return 0
+    if pool[memo + 1] >= 0:
+        return int(pool[memo + 1])
+    buffer = work[W_BUFFER]
+    frames = 0
+    first = True
+    member = pool[hole] & 31 == MEMBER
+    if pool[hole] & 31 != HOLE:
+        hole = int(pool[hole + 3])
+    if member:
+        value = int(pool[hole + 4])
+        phase = IS_FRESH if pool[labels + 3] == 0 else IS_KNOWN
+        value = int(
+            term6(
+                pool,
+                table,
+                count,
+                work,
+                WATCH,
+                int(pool[value + 3]),
+                phase,
+                0,
+                int(pool[value + 6]),
+                int(pool[value + 7]),
+                int(pool[value + 8]),
+            )
+        )
+        frame = term3(
+            pool, table, count, work, FRAME, int(pool[hole + 3]), value, int(pool[hole + 5])
+        )
+        frames = term1(pool, table, count, work, SET, frame)
+    elif pool[labels + 3] != 0:
+        bottom = intern(pool, table, count, BOTTOM, work, buffer, 0)
+        frames = term1(pool, table, count, work, SET, bottom)
+        first = False
+    for k in range(1, int(pool[labels]) >> 5, 2):
+        target = int(pool[labels + 3 + k])
+        zone = int(pool[labels + 4 + k])
+        below = term3(pool, table, count, work, HOLE, hole, target, zone)
+        parents = term1(pool, table, count, work, SET, below)
+        if scope_at(auto, target) >= 0 and pool[zone + 4] == UNSAID:
+            number = int(pool[zone + 3])
+            zone = int(changed(pool, table, count, work, zone, number, ASK - below, -1))
+        frame = term3(pool, table, count, work, FRAME, target, zone, parents)
+        one = term1(pool, table, count, work, SET, frame)
+        frames = one if first else union(pool, table, count, work, frames, one)
+        first = False
+    config = int(trans[row * auto[STRIDE]])
+    shape = int(pool[config + 3])
+    bases = int(pool[config + 4])
+    m = 0
+    visited = 0
+    for i in range(0, int(pool[shape]) >> 5, 2):
+        stacks = int(pool[bases + 3 + pool[shape + 4 + i]])
+        visited = rewrite(pool, table, count, work, stacks, hole, frames, visited)
+        work[work[R_STATE] + m] = pool[shape + 3 + i]
+        work[work[R_SET] + m] = pool[stacks + 2] if pool[stacks + 2] >= 0 else stacks
+        m += 1
+    tree = int(work[W_TREE])
+    for i in range(visited):
+        pool[work[tree + i] + 2] = -1
+    if count[OVERFLOW] != 0:
+        return 0
+    new_shape, new_bases = shape_and_bases(pool, table, count, work, m)
+    if count[OVERFLOW] != 0:
+        return 0
+    result = row_of(auto, pool, table, count, trans, work, new_shape, new_bases)
+    if count[OVERFLOW] == 0:
+        pool[memo + 1] = result
+    return result
+
+
+@jit
+def accepts(auto, pool, table, count, work, shape, bases, exact):
+    """Whether a configuration may end here: 1, 0 or ASK - hole."""
+    n = begin_closure(pool, table, count, work, shape, bases)
+    n, ask, yes = close(auto, pool, table, count, work, n, -1, exact)
+    end_closure(work, n)
+    if yes:
+        return 1
+    return ask
+
+
+@jit
+def row_accepts(auto, pool, table, count, trans, work, row):
+    """:func:`accepts` of a row, remembered with its configuration."""
+    config = int(trans[row * auto[STRIDE]])
+    known = int(pool[config + 2])
+    if known != -1:
+        return known
+    known = accepts(
+        auto, pool, table, count, work, int(pool[config + 3]), int(pool[config + 4]), False
+    )
+    if count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
+        pool[config + 2] = known
+    return known
+
+
+@jit
+def settle(auto, pool, table, count, trans, work, row, cls, bases):
+    """Answer what a transition asks until it does not: the refined row. Check the flags after it."""
+    while True:
+        following = next_row(auto, pool, table, count, trans, work, row, cls)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0 or following > ASK:
+            return row
+        hole = ASK - following
+        labels = answer(auto, pool, table, count, work, hole, bases)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return row
+        row = substitute(auto, pool, table, count, trans, work, row, hole, labels)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return row
+
+
+@jit
+def refine(auto, pool, table, count, trans, work, row, bases):
+    """Answer all that a row asks before its first byte: the refined row. Check the flags after it."""
+    return settle(auto, pool, table, count, trans, work, row, 0, bases)

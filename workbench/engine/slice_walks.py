@@ -1,0 +1,582 @@
+"""Walks of what a slice leaves over, and the mask that they make.
+
+Next file to read: ``advances.py``.
+"""
+
+from __future__ import annotations
+
+from workbench.engine.expansion import fill, next_row
+from workbench.engine.jit import jit
+from workbench.engine.layout import (
+    DEAD,
+    ENDLESS,
+    MAX_ASKED,
+    MOST_CHARACTERS,
+    MOST_CLOSED,
+    N_SYMBOLS,
+    OVERFLOW,
+    STRIDE,
+    TOO_COMPLEX,
+    UNKNOWN,
+    W_CHAIN,
+    W_CLOSED,
+    W_DEPTH,
+    W_FOLLOW,
+)
+from workbench.engine.questions import settle
+from workbench.engine.terms import failure
+from workbench.engine.walks import walk, walk_below, walk_difference, walk_exits
+
+
+@jit
+def in_run(byte, loops, beyond):
+    """Whether a byte begins a character of a run."""
+    if byte < 128:
+        return (int(loops[byte >> 5]) >> (byte & 31)) & 1 != 0
+    return beyond != 0 and 0xC2 <= byte <= 0xF4
+
+
+@jit
+def walk_run(
+    auto,
+    pool,
+    table,
+    count,
+    trans,
+    work,
+    bytes_,
+    depths,
+    skips,
+    tokens,
+    exits,
+    exits_at,
+    inner,
+    inner_at,
+    leaves,
+    leaves_at,
+    odd,
+    lengths,
+    blob,
+    offsets,
+    row,
+    first,
+    found,
+    loops,
+    slice_loops,
+    beyond,
+    bases,
+    out,
+):
+    """Set the bits of the allowed tokens for a row with a run, given the slice of its characters.
+
+    ``out`` holds the tokens inside the slice with as many characters as the run may have. What remains:
+    tokens whose first character is none of the run's are walked (and unset before, when they are inside
+    the slice); all others leave the characters at one of the slice's exits, so it is enough to walk
+    what lies below the exits whose byte may come there. When all of the slice's characters belong to
+    the run and have no bound, the tokens that end with an exit's byte (``leaves``) need no look, and only
+    the other exits (``inner``) are walked. What a row ``first`` cannot begin with is left out.
+    """
+    stride = int(auto[STRIDE])
+    rows = int(work[W_DEPTH]) + MAX_ASKED
+    around = int(found[1])
+    most = int(found[2])
+    whole = most == ENDLESS
+    for i in range(8):
+        if loops[i] != slice_loops[i]:
+            whole = False
+    node = 0
+    while node < bytes_.size:
+        byte = int(bytes_[node])
+        stop = int(skips[node])
+        if not in_run(byte, loops, beyond):
+            if in_run(byte, slice_loops, beyond):
+                for i in range(node, stop):
+                    if lengths[i] >= 0:
+                        token = int(tokens[i])
+                        out[token >> 5] = int(out[token >> 5]) & ~(1 << (token & 31)) & 0xFFFFFFFF
+            if trans[row * stride + 1 + byte] != DEAD and trans[first * stride + 1 + byte] != DEAD:
+                work[rows] = row
+                code = walk(
+                    auto,
+                    pool,
+                    table,
+                    count,
+                    trans,
+                    work,
+                    bytes_,
+                    depths,
+                    skips,
+                    tokens,
+                    node,
+                    stop,
+                    bases,
+                    out,
+                )
+                if code < 0:
+                    return code
+        node = stop
+    # rows after 1, 2, ... characters of the run, as far as they are told apart
+    chain = int(work[W_CHAIN])
+    follow = int(work[W_FOLLOW])
+    known = 0
+    steady = False
+    if most != ENDLESS:
+        probe = 0
+        while not in_run(probe, loops, 0) and probe < 127:
+            probe += 1
+        row_then = row
+        before = -1  # the row one character ago
+        while known < most and known < MOST_CHARACTERS and row_then >= 0 and row_then != before:
+            before = row_then
+            row_then = settle(auto, pool, table, count, trans, work, row_then, probe, bases)
+            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                return failure(count)
+            work[chain + known] = row_then
+            row_then = int(trans[row_then * stride + 1 + probe])
+            known += 1
+        steady = row_then == before
+        if row_then >= 0 and not steady:
+            work[chain + known] = row_then
+            known += 1
+    for byte in range(256):
+        begin = int(exits_at[byte])
+        stop = int(exits_at[byte + 1])
+        if begin == stop:
+            continue
+        endless = int(trans[around * stride + 1 + byte])
+        if endless == UNKNOWN:
+            endless = int(next_row(auto, pool, table, count, trans, work, around, byte))
+            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                return failure(count)
+        if endless < 0:
+            continue
+        if whole:
+            for i in range(leaves_at[byte], leaves_at[byte + 1]):
+                token = int(leaves[i])
+                out[token >> 5] |= 1 << (token & 31)
+            begin = int(inner_at[byte])
+            stop = int(inner_at[byte + 1])
+            fill(work, follow, follow + MOST_CHARACTERS + 1, endless)
+        elif most == ENDLESS:
+            fill(work, follow, follow + MOST_CHARACTERS + 1, endless)
+        else:
+            fill(work, follow, follow + MOST_CHARACTERS + 1, DEAD)
+            for k in range(1, known):
+                then = settle(
+                    auto, pool, table, count, trans, work, int(work[chain + k]), byte, bases
+                )
+                if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                    return failure(count)
+                work[follow + k] = trans[then * stride + 1 + byte]
+            if steady:
+                # from there on each character leads back to the same row
+                last = int(work[follow + known - 1])
+                fill(work, follow + known, follow + MOST_CHARACTERS + 1, last)
+        code = walk_exits(
+            auto,
+            pool,
+            table,
+            count,
+            trans,
+            work,
+            bytes_,
+            depths,
+            skips,
+            tokens,
+            inner if whole else exits,
+            begin,
+            stop,
+            loops,
+            beyond,
+            bases,
+            out,
+        )
+        if code < 0:
+            return code
+    # exits within a character, or after more characters than are counted: follow their bytes
+    for e in range(odd.size // 2):
+        token = int(odd[2 * e + 1])
+        if not in_run(int(blob[offsets[token]]), loops, beyond):
+            continue
+        code = walk_below(
+            auto,
+            pool,
+            table,
+            count,
+            trans,
+            work,
+            bytes_,
+            depths,
+            skips,
+            tokens,
+            blob,
+            offsets,
+            row,
+            int(odd[2 * e]),
+            token,
+            bases,
+            out,
+        )
+        if code < 0:
+            return code
+    return 0
+
+
+@jit
+def following_all(auto, pool, table, count, trans, work, n, byte, bases):
+    """The row to which a byte leads from all ``n`` rows of W_CLOSED, DEAD, or UNKNOWN when they differ."""
+    stride = int(auto[STRIDE])
+    asked = int(work[W_CLOSED]) + MOST_CLOSED
+    states = asked + MOST_CLOSED
+    result = UNKNOWN
+    for k in range(n):
+        if work[states + k] != 0:
+            continue
+        here = int(work[asked + k])
+        target = int(trans[here * stride + 1 + byte])
+        if target <= UNKNOWN:
+            here = settle(auto, pool, table, count, trans, work, here, byte, bases)
+            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                return UNKNOWN
+            work[asked + k] = here
+            target = int(trans[here * stride + 1 + byte])
+        if k > 0 and target != result:
+            return UNKNOWN
+        result = target
+    return result
+
+
+@jit
+def walk_closed(
+    auto,
+    pool,
+    table,
+    count,
+    trans,
+    work,
+    bytes_,
+    depths,
+    skips,
+    tokens,
+    exits,
+    exits_at,
+    inner,
+    inner_at,
+    leaves,
+    leaves_at,
+    odd,
+    blob,
+    offsets,
+    row,
+    slice_loops,
+    beyond,
+    n,
+    bases,
+    out,
+):
+    """Set the bits of the allowed tokens for a row that lives after any run of a slice's characters.
+
+    ``out`` holds the tokens inside the slice. The others leave it at their first character, or at one of its
+    exits. Where the exit's byte leads to one row from all ``n`` that the run may come to (W_CLOSED), only what
+    is below the exits is walked; else the bytes before each are read as well.
+    """
+    rows = int(work[W_DEPTH]) + MAX_ASKED
+    stride = int(auto[STRIDE])
+    follow = int(work[W_FOLLOW])
+    node = 0
+    while node < bytes_.size:
+        byte = int(bytes_[node])
+        stop = int(skips[node])
+        if not in_run(byte, slice_loops, beyond) and trans[row * stride + 1 + byte] != DEAD:
+            work[rows] = row
+            code = walk(
+                auto,
+                pool,
+                table,
+                count,
+                trans,
+                work,
+                bytes_,
+                depths,
+                skips,
+                tokens,
+                node,
+                stop,
+                bases,
+                out,
+            )
+            if code < 0:
+                return code
+        node = stop
+    for byte in range(256):
+        if exits_at[byte] == exits_at[byte + 1]:
+            continue
+        following = following_all(auto, pool, table, count, trans, work, n, byte, bases)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return failure(count)
+        if following >= 0:
+            for i in range(leaves_at[byte], leaves_at[byte + 1]):
+                token = int(leaves[i])
+                out[token >> 5] |= 1 << (token & 31)
+            fill(work, follow, follow + MOST_CHARACTERS + 1, following)
+            code = walk_exits(
+                auto,
+                pool,
+                table,
+                count,
+                trans,
+                work,
+                bytes_,
+                depths,
+                skips,
+                tokens,
+                inner,
+                int(inner_at[byte]),
+                int(inner_at[byte + 1]),
+                slice_loops,
+                beyond,
+                bases,
+                out,
+            )
+            if code < 0:
+                return code
+        if following != UNKNOWN:
+            continue
+        for e in range(exits_at[byte], exits_at[byte + 1]):
+            node = int(exits[3 * e])
+            leaf = node
+            while tokens[leaf] < 0:
+                leaf += 1
+            code = walk_below(
+                auto,
+                pool,
+                table,
+                count,
+                trans,
+                work,
+                bytes_,
+                depths,
+                skips,
+                tokens,
+                blob,
+                offsets,
+                row,
+                node,
+                int(tokens[leaf]),
+                bases,
+                out,
+            )
+            if code < 0:
+                return code
+    for e in range(odd.size // 2):
+        code = walk_below(
+            auto,
+            pool,
+            table,
+            count,
+            trans,
+            work,
+            bytes_,
+            depths,
+            skips,
+            tokens,
+            blob,
+            offsets,
+            row,
+            int(odd[2 * e]),
+            int(odd[2 * e + 1]),
+            bases,
+            out,
+        )
+        if code < 0:
+            return code
+    return 0
+
+
+@jit
+def finish(
+    auto,
+    pool,
+    table,
+    count,
+    trans,
+    work,
+    bytes_,
+    depths,
+    skips,
+    tokens,
+    blob,
+    offsets,
+    found,
+    loops,
+    around_loops,
+    duplicates,
+    eos,
+    symbol_ids,
+    symbol_at,
+    slice_rows,
+    exits,
+    exits_at,
+    inner,
+    inner_at,
+    leaves,
+    leaves_at,
+    odd,
+    lengths,
+    slice_loops,
+    beyond,
+    closed,
+    bases,
+    out,
+):
+    """The mask that :func:`prepare` began, in ``out``.
+
+    ``beyond`` is -1 to do without a slice; with ``closed``, the row lives after any run of its characters, and
+    so many rows are in W_CLOSED.
+    """
+    row = int(found[3])
+    if closed > 0:
+        part = slice_rows[slice_rows.size - out.size :]
+        for i in range(out.size):
+            out[i] = part[i]
+        code = walk_closed(
+            auto,
+            pool,
+            table,
+            count,
+            trans,
+            work,
+            bytes_,
+            depths,
+            skips,
+            tokens,
+            exits,
+            exits_at,
+            inner,
+            inner_at,
+            leaves,
+            leaves_at,
+            odd,
+            blob,
+            offsets,
+            row,
+            slice_loops,
+            beyond,
+            closed,
+            bases,
+            out,
+        )
+    elif beyond < 0:
+        for i in range(out.size):
+            out[i] = 0
+        work[work[W_DEPTH] + MAX_ASKED] = row
+        code = walk(
+            auto,
+            pool,
+            table,
+            count,
+            trans,
+            work,
+            bytes_,
+            depths,
+            skips,
+            tokens,
+            0,
+            bytes_.size,
+            bases,
+            out,
+        )
+    else:
+        home = int(found[0])
+        first = row
+        apart = found[2] == ENDLESS and row != found[1] and row != home
+        if apart and beyond != 0:
+            for lead in range(0xC2, 0xF5):
+                if trans[row * auto[STRIDE] + 1 + lead] == DEAD:
+                    apart = False
+        if apart:
+            # first the mask of what the run comes to, then what differs at its beginning
+            row = int(found[1])
+            for i in range(8):
+                loops[i] = around_loops[i]
+            for byte in range(128):
+                if trans[first * auto[STRIDE] + 1 + byte] == DEAD:
+                    loops[byte >> 5] = int(loops[byte >> 5]) & ~(1 << (byte & 31)) & 0xFFFFFFFF
+        longest = min(int(found[2]), slice_rows.size // out.size - 1)
+        part = slice_rows[longest * out.size : (longest + 1) * out.size]
+        for i in range(out.size):
+            out[i] = part[i]
+        # the run's first characters, as far as they belong to the slice
+        for i in range(8):
+            loops[i] = int(loops[i]) & int(slice_loops[i])
+        code = walk_run(
+            auto,
+            pool,
+            table,
+            count,
+            trans,
+            work,
+            bytes_,
+            depths,
+            skips,
+            tokens,
+            exits,
+            exits_at,
+            inner,
+            inner_at,
+            leaves,
+            leaves_at,
+            odd,
+            lengths,
+            blob,
+            offsets,
+            row,
+            first,
+            found,
+            loops,
+            slice_loops,
+            beyond,
+            bases,
+            out,
+        )
+        if apart and code == 0:
+            row = int(found[3])
+            code = walk_difference(
+                auto,
+                pool,
+                table,
+                count,
+                trans,
+                work,
+                bytes_,
+                depths,
+                skips,
+                tokens,
+                row,
+                int(found[1]),
+                home,
+                bases,
+                out,
+            )
+    if code < 0:
+        return code
+    for i in range(0, duplicates.size, 2):
+        same = int(duplicates[i])
+        if (int(out[same >> 5]) >> (same & 31)) & 1:
+            other = int(duplicates[i + 1])
+            out[other >> 5] |= 1 << (other & 31)
+    # tokens that the grammar names
+    for symbol in range(256, auto[N_SYMBOLS]):
+        row = settle(auto, pool, table, count, trans, work, row, symbol, bases)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return failure(count)
+        if trans[row * auto[STRIDE] + 1 + symbol] < 0:
+            continue
+        for i in range(symbol_at[symbol - 256], symbol_at[symbol - 255]):
+            token = int(symbol_ids[i])
+            out[token >> 5] |= 1 << (token & 31)
+    if found[4] != 0:
+        for i in range(eos.size):
+            token = int(eos[i])
+            out[token >> 5] |= 1 << (token & 31)
+    return 0

@@ -1,0 +1,296 @@
+"""Walks over a trie of tokens.
+
+Next file to read: ``slice_walks.py``.
+"""
+
+from __future__ import annotations
+
+from workbench.engine.jit import jit
+from workbench.engine.layout import (
+    DEAD,
+    MAX_ASKED,
+    OVERFLOW,
+    STRIDE,
+    TOO_COMPLEX,
+    UNKNOWN,
+    W_DEPTH,
+    W_FOLLOW,
+    W_OTHER,
+    WALKED,
+)
+from workbench.engine.questions import settle
+from workbench.engine.terms import failure
+
+
+@jit
+def walk(
+    auto, pool, table, count, trans, work, bytes_, depths, skips, tokens, start, stop, bases, out
+):
+    """Set the bits of the tokens that a sequence may take next, among the nodes start..stop of a trie.
+
+    The row before the first node is the caller's to put into its depth's slot (W_DEPTH). ``out`` is not
+    cleared. Returns 0, FULL, COMPLEX or TANGLED; on FULL grow the arena and begin again.
+    """
+    stride = int(auto[STRIDE])
+    rows = int(work[W_DEPTH]) + MAX_ASKED
+    i = start
+    visited = 0
+    while i < stop:
+        visited += 1
+        depth = rows + int(depths[i])
+        current = int(work[depth])
+        cls = int(bytes_[i])
+        following = int(trans[current * stride + 1 + cls])
+        if following <= UNKNOWN:
+            current = settle(auto, pool, table, count, trans, work, current, cls, bases)
+            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                return failure(count)
+            work[depth] = current
+            following = int(trans[current * stride + 1 + cls])
+        if following < 0:
+            i = int(skips[i])
+            continue
+        token = int(tokens[i])
+        if token >= 0:
+            out[token >> 5] |= 1 << (token & 31)
+        work[depth + 1] = following
+        i += 1
+    count[WALKED] += visited
+    return 0
+
+
+@jit
+def walk_exits(
+    auto,
+    pool,
+    table,
+    count,
+    trans,
+    work,
+    bytes_,
+    depths,
+    skips,
+    tokens,
+    exits,
+    first,
+    stop,
+    loops,
+    beyond,
+    bases,
+    out,
+):
+    """:func:`walk` what lies below some exits of a slice, all with the same byte.
+
+    W_FOLLOW holds the row (or DEAD) behind that byte after 0, 1, 2, ... characters.
+    """
+    stride = int(auto[STRIDE])
+    rows = int(work[W_DEPTH]) + MAX_ASKED
+    follow = int(work[W_FOLLOW])
+    visited = 0
+    for e in range(first, stop):
+        following = int(work[follow + exits[3 * e + 1]])
+        if following < 0:
+            continue
+        byte = int(exits[3 * e + 2])
+        if byte < 128:
+            if (loops[byte >> 5] >> (byte & 31)) & 1 == 0:
+                continue
+        elif beyond == 0 or byte < 0xC2 or byte > 0xF4:
+            continue
+        i = int(exits[3 * e])
+        token = int(tokens[i])
+        if token >= 0:
+            out[token >> 5] |= 1 << (token & 31)
+        end = int(skips[i])
+        work[rows + int(depths[i]) + 1] = following
+        i += 1
+        # as in walk(): a call for each of thousands of exits would cost more than the walk
+        while i < end:
+            visited += 1
+            depth = rows + int(depths[i])
+            current = int(work[depth])
+            cls = int(bytes_[i])
+            following = int(trans[current * stride + 1 + cls])
+            if following <= UNKNOWN:
+                current = settle(auto, pool, table, count, trans, work, current, cls, bases)
+                if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                    return failure(count)
+                work[depth] = current
+                following = int(trans[current * stride + 1 + cls])
+            if following < 0:
+                i = int(skips[i])
+                continue
+            token = int(tokens[i])
+            if token >= 0:
+                out[token >> 5] |= 1 << (token & 31)
+            work[depth + 1] = following
+            i += 1
+    count[WALKED] += visited + stop - first
+    return 0
+
+
+@jit
+def walk_difference(
+    auto,
+    pool,
+    table,
+    count,
+    trans,
+    work,
+    bytes_,
+    depths,
+    skips,
+    tokens,
+    row,
+    other,
+    home,
+    bases,
+    out,
+):
+    """Turn the mask of the row ``other`` into that of ``row``, looking only where they lead apart.
+
+    ``home`` and ``other`` count as one row: the second is the first with what it asks answered.
+    """
+    stride = int(auto[STRIDE])
+    rows = int(work[W_DEPTH]) + MAX_ASKED
+    others = int(work[W_OTHER])
+    work[rows] = row
+    work[others] = other
+    i = 0
+    visited = 0
+    while i < bytes_.size:
+        visited += 1
+        depth = int(depths[i])
+        byte = int(bytes_[i])
+        here = int(work[rows + depth])
+        there = int(work[others + depth])
+        following = int(trans[here * stride + 1 + byte])
+        if following <= UNKNOWN:
+            here = settle(auto, pool, table, count, trans, work, here, byte, bases)
+            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                return failure(count)
+            work[rows + depth] = here
+            following = int(trans[here * stride + 1 + byte])
+        known = int(trans[there * stride + 1 + byte])
+        if known <= UNKNOWN:
+            there = settle(auto, pool, table, count, trans, work, there, byte, bases)
+            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                return failure(count)
+            work[others + depth] = there
+            known = int(trans[there * stride + 1 + byte])
+        if following == home:
+            following = other
+        if known == home:
+            known = other
+        stop = int(skips[i])
+        if following == known:
+            i = stop
+            continue
+        if following < 0 and depth == 0:
+            # the caller has left out what begins so
+            i = stop
+            continue
+        if following < 0:
+            for j in range(i, stop):
+                token = int(tokens[j])
+                if token >= 0:
+                    out[token >> 5] = int(out[token >> 5]) & ~(1 << (token & 31)) & 0xFFFFFFFF
+            i = stop
+            continue
+        token = int(tokens[i])
+        if token >= 0:
+            out[token >> 5] |= 1 << (token & 31)
+        work[rows + depth + 1] = following
+        if known < 0:
+            code = walk(
+                auto,
+                pool,
+                table,
+                count,
+                trans,
+                work,
+                bytes_,
+                depths,
+                skips,
+                tokens,
+                i + 1,
+                stop,
+                bases,
+                out,
+            )
+            if code < 0:
+                return code
+            i = stop
+            continue
+        work[others + depth + 1] = known
+        i += 1
+    count[WALKED] += visited
+    return 0
+
+
+@jit
+def read_on(auto, pool, table, count, trans, work, blob, start, stop, row, bases):
+    """The row after some bytes, or DEAD. Check the flags after it."""
+    stride = int(auto[STRIDE])
+    for i in range(start, stop):
+        byte = int(blob[i])
+        following = int(trans[row * stride + 1 + byte])
+        if following <= UNKNOWN:
+            row = settle(auto, pool, table, count, trans, work, row, byte, bases)
+            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                return DEAD
+            following = int(trans[row * stride + 1 + byte])
+        if following < 0:
+            return DEAD
+        row = following
+    return row
+
+
+@jit
+def walk_below(
+    auto,
+    pool,
+    table,
+    count,
+    trans,
+    work,
+    bytes_,
+    depths,
+    skips,
+    tokens,
+    blob,
+    offsets,
+    row,
+    node,
+    token,
+    bases,
+    out,
+):
+    """:func:`walk` a node and what lies below it, reading the bytes before it, as ``token`` has them, first."""
+    start = int(offsets[token])
+    depth = int(depths[node])
+    following = read_on(
+        auto, pool, table, count, trans, work, blob, start, start + depth, row, bases
+    )
+    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+        return failure(count)
+    if following < 0:
+        return 0
+    work[work[W_DEPTH] + MAX_ASKED + depth] = following
+    stop = int(skips[node])
+    return walk(
+        auto,
+        pool,
+        table,
+        count,
+        trans,
+        work,
+        bytes_,
+        depths,
+        skips,
+        tokens,
+        node,
+        stop,
+        bases,
+        out,
+    )
