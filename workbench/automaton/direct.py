@@ -286,6 +286,8 @@ class _Direct(Pieces):
     def grow(self, automaton: Automaton, entry: int, positions: int = _MORE) -> None:
         """Build an entry with the parts of its rule, and of the rules that wait what fits into ``positions``."""
         self.n = automaton.n_states
+        # what is built ahead must not use up what may be needed
+        positions = min(positions, max(0, self.budgets.positions - self.n) // 4)
         self._empty()  # what an interrupt may have left behind
         built = {entry: self.build(entry)}
         while True:

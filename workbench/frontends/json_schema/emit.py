@@ -238,7 +238,8 @@ class Emitter:
                 expr = self._value()
             else:
                 origin = Origin(pointer=node.pointer)
-                expr = either(*map(partial(self._kind, origin), KINDS, formulas), origin=origin)
+                some = [pair for pair in zip(KINDS, formulas, strict=True) if pair[1] is not FALSE]
+                expr = either(*[self._kind(origin, *pair) for pair in some], origin=origin)
         self._uses[node.index] = expr
         return expr
 

@@ -33,16 +33,19 @@ _SPACE = ByteSet(sum(1 << ord(char) for char in " \t\n\r"))
 def in_row(*items: Expr, origin: Origin | None = None) -> Expr:
     """One after the other, with neighbouring literals joined and empty parts left out."""
     out: list[Expr] = []
+    last: Expr | None = None
     for part in items:
-        last = out[-1] if out else None
-        match last, part:
-            case Literal(data=left), Literal(data=right) if last.origin == part.origin:
-                out[-1] = Literal(left + right, origin=part.origin)
-                continue
-        if isinstance(part, Alt) and not part.items:
-            return NEVER
-        if not (isinstance(part, Seq) and not part.items):
-            out.append(part)
+        if isinstance(part, Literal):
+            if isinstance(last, Literal) and last.origin == part.origin:
+                part = Literal(last.data + part.data, origin=part.origin)
+                out.pop()
+        elif isinstance(part, Alt):
+            if not part.items:
+                return NEVER
+        elif isinstance(part, Seq) and not part.items:
+            continue
+        out.append(part)
+        last = part
     if len(out) == 1 and origin is None:
         return out[0]
     return Seq(tuple(out), origin=origin)
