@@ -492,7 +492,7 @@ class Engine:
             at = self.slices.nothing_at if part is None else part.address
             return int(k.finish_at(self.address, at, beyond, closed, position))
         none, words = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint32)
-        parts = (words, *[none] * 8, words)
+        parts = (words, *[none] * 8, words, none)
         if part is not None:
             parts = tuple(getattr(part, name) for name in k.SLICE_ARRAYS)
         arrays = (self.auto, self.pool, self.table, self.count, self.trans, self.work)

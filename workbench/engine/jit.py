@@ -39,6 +39,7 @@ _TYPES: dict[str, Any] = {
     "tokens": _INT32,
     "moved": _INT32,
     "lengths": _INT32,
+    "deepest": _INT32,
     "exits": _INT32,
     "exits_at": _INT32,
     "odd": _INT32,

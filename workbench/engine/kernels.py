@@ -128,6 +128,7 @@ SLICE_ARRAYS = (
     "odd",
     "lengths",
     "loops",
+    "deepest",
 )
 
 if COMPILED:
@@ -273,6 +274,7 @@ if COMPILED:
             array32(slice_context, 7),
             array32(slice_context, 8),
             array_u32(slice_context, 9),
+            array32(slice_context, 10),
             beyond,
             closed,
             position & 0xFFFFFFFF,

@@ -56,6 +56,7 @@ def walk_run(
     leaves_at,
     odd,
     lengths,
+    deepest,
     blob,
     offsets,
     row,
@@ -121,12 +122,22 @@ def walk_run(
     known = 0
     steady = False
     if most != ENDLESS:
+        # as far as the run goes before an exit whose byte may come
+        deep = 0
+        for byte in range(256):
+            if deepest[byte] > deep:
+                endless = int(next_row(auto, pool, table, count, trans, work, around, byte))
+                if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                    return failure(count)
+                if endless >= 0:
+                    deep = int(deepest[byte])
+        last = min(most, deep)
         probe = 0
         while not in_run(probe, loops, 0) and probe < 127:
             probe += 1
         row_then = row
         before = -1  # the row one character ago
-        while known < most and known < MOST_CHARACTERS and row_then >= 0 and row_then != before:
+        while known < last and row_then >= 0 and row_then != before:
             before = row_then
             row_then = settle(auto, pool, table, count, trans, work, row_then, probe, bases)
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
@@ -424,6 +435,7 @@ def finish(
     odd,
     lengths,
     slice_loops,
+    deepest,
     beyond,
     closed,
     bases,
@@ -528,6 +540,7 @@ def finish(
             leaves_at,
             odd,
             lengths,
+            deepest,
             blob,
             offsets,
             row,

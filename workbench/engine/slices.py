@@ -69,6 +69,8 @@ class Slice:
     inner_at: NDArray[np.int32]
     leaves: NDArray[np.int32]
     leaves_at: NDArray[np.int32]
+    #: by an exit's byte: most characters before it
+    deepest: NDArray[np.int32]
     #: (node, a token below it) of exits within a character
     odd: NDArray[np.int32]
     #: address and length of each array, for the kernels, and its own address
@@ -208,6 +210,8 @@ class Slices:
         found, byte = found[order], byte[order]
         longer = trie.skip[found[:, 0]] > found[:, 0] + 1
         tokens = trie.token[found[:, 0]]
+        deepest = np.zeros(256, dtype=np.int32)
+        np.maximum.at(deepest, byte, found[:, 1])
         arrays = (
             rows.reshape(-1),
             np.ascontiguousarray(found).reshape(-1),
@@ -219,6 +223,7 @@ class Slices:
             odd[: 2 * n_odd].copy(),
             lengths,
             bits,
+            deepest,
         )
         longest = max(int(lengths.max(initial=0)), int(found[:, 1].max(initial=0)))
         if beyond:
@@ -238,6 +243,7 @@ class Slices:
             inner_at=arrays[4],
             leaves=arrays[5],
             leaves_at=arrays[6],
+            deepest=deepest,
             odd=arrays[7],
             context=context,
             address=context.ctypes.data,
