@@ -5,6 +5,7 @@ Next file to read: ``engine.py``.
 
 from __future__ import annotations
 
+import mmap
 from threading import Lock
 
 import numpy as np
@@ -49,7 +50,18 @@ def take_table() -> NDArray[np.int32]:
 def take_transitions() -> NDArray[np.int32]:
     """Room for transitions, with anything in it."""
     with _lock:
-        return _transitions.pop() if _transitions else np.empty(_TRANSITIONS, dtype=np.int32)
+        return _transitions.pop() if _transitions else _address_space()
+
+
+def _address_space() -> NDArray[np.int32]:
+    """Room for transitions in small pages.
+
+    NumPy asks for huge ones, and the first touch of each then takes a millisecond or two, within one mask.
+    """
+    if not hasattr(mmap, "MAP_PRIVATE"):
+        return np.empty(_TRANSITIONS, dtype=np.int32)
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    return np.frombuffer(mmap.mmap(-1, 4 * _TRANSITIONS, flags=flags), dtype=np.int32)
 
 
 def take_rows(words: int) -> NDArray[np.uint32]:
