@@ -61,7 +61,7 @@ def _fill(engine: Engine, matchers: Sequence[Matcher], rows: NDArray[np.uint32])
         return
     n = len(matchers)
     missed = np.empty(n, dtype=np.int64)
-    with engine.lock:
+    with engine.lock, engine.busy:
         positions = np.fromiter((one.position for one in matchers), np.int64, n)
         misses = k.lookup_many_at(engine.address, positions, rows.reshape(-1), missed)
     for i in missed[:misses].tolist():
@@ -109,7 +109,7 @@ def accept_all(matchers: Sequence[Matcher], token_ids: Iterable[int]) -> NDArray
     if engine is None:
         return accepted
     special = np.array([not engine.is_plain(token_id) for token_id in ids.tolist()], dtype=np.bool_)
-    with engine.lock:
+    with engine.lock, engine.busy:
         positions = np.fromiter((one.position for one in matchers), np.int64, len(ids))
         positions[special] = -1
         done = int(k.accept_many_at(engine.address, positions, ids))

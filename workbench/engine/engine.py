@@ -58,6 +58,24 @@ class Sequence(Protocol):
     positions: array[int]
 
 
+class Busy:
+    """Says, inside an engine's lock, that kernels run without the GIL or arrays are swapped.
+
+    Meanwhile nobody looks masks up without the lock (``lookup_to``).
+    """
+
+    __slots__ = ("_counts",)
+
+    def __init__(self, counts: memoryview[int]) -> None:
+        self._counts = counts
+
+    def __enter__(self) -> None:
+        self._counts[layout.BUSY] += 1
+
+    def __exit__(self, *error: object) -> None:
+        self._counts[layout.BUSY] -= 1
+
+
 class Engine:
     """Masks and transitions of one automaton over one vocabulary. Safe to use from many threads."""
 
@@ -104,6 +122,7 @@ class Engine:
         self.count = np.zeros(layout.COUNT_SLOTS, dtype=np.int64)
         # plain integers from it, several times as fast as NumPy's
         self._counts = memoryview(self.count)  # type: ignore[arg-type]
+        self.busy = Busy(self._counts)
         self._context = np.zeros(2 * len(k.CONTEXT_ARRAYS), dtype=np.int64)
         self.address = self._context.ctypes.data
         self.pool, self.table = take_pool(), take_table()
@@ -267,7 +286,7 @@ class Engine:
 
     def compact(self) -> None:
         """Copy what live sequences need into a fresh arena and renumber their positions."""
-        with self.lock:
+        with self.lock, self.busy:
             sequences = list(self.sequences)
             packed = [np.array(one.positions, dtype=np.int64) for one in sequences]
             everything = np.concatenate([np.array([self.start], dtype=np.int64), *packed])
@@ -295,13 +314,14 @@ class Engine:
             self._drop_rows()
             self._publish()
             self.epoch += 1
+            self.count[layout.EPOCH] = self.epoch
 
     # -- queries -------------------------------------------------------------------------------
 
     def advance_bytes(self, position: int, data: NDArray[np.uint8], start: int, stop: int) -> int:
         """Position after some bytes, or ``-1 - i`` when byte ``i`` (counted from ``start``) is refused."""
         begin = start
-        with self.lock:
+        with self.lock, self.busy:
             self.count[layout.WORK] = 0
             while True:
                 first, second = k.advance(
@@ -332,7 +352,7 @@ class Engine:
         symbol = self._symbol_of.get(token_id)
         if symbol is None:
             return self._advance_spelled(position, token_id)
-        with self.lock:
+        with self.lock, self.busy:
             spelled = self._advance_spelled(position, token_id)
             while True:
                 self.count[layout.WORK] = 0
@@ -354,7 +374,7 @@ class Engine:
         if not COMPILED:
             start, stop = int(self.offsets[token_id]), int(self.offsets[token_id + 1])
             return -1 if start == stop else self.advance_bytes(position, self.blob, start, stop)
-        with self.lock:
+        with self.lock, self.busy:
             while True:
                 following: int = k.accept_at(self.address, position, token_id)
                 if following >= layout.REFUSED:
@@ -364,7 +384,7 @@ class Engine:
     def live_bytes(self, position: int) -> frozenset[int]:
         """The bytes that may come next, whatever tokens spell them."""
         live = np.zeros(self.packed.n_symbols, dtype=np.uint8)
-        with self.lock:
+        with self.lock, self.busy:
             self.count[layout.WORK] = 0
             while True:
                 live[:] = 0
@@ -388,7 +408,7 @@ class Engine:
 
     def accepts(self, position: int) -> bool:
         """Whether the text so far is complete."""
-        with self.lock:
+        with self.lock, self.busy:
             self.count[layout.WORK] = 0
             while True:
                 yes = k.accepts(
@@ -406,7 +426,7 @@ class Engine:
 
     def fill(self, history: Positioned, out: NDArray[np.uint32]) -> None:
         """Write the mask of a history's top to ``out`` (uint32 words), which is left alone on errors."""
-        with self.lock:
+        with self.lock, self.busy:
             position = history.top
             if COMPILED:
                 if k.lookup_at(self.address, position, out) == 0:
@@ -549,7 +569,7 @@ class Engine:
 
     def states(self, position: int) -> tuple[int, ...]:
         """Automaton states of the live threads."""
-        with self.lock:
+        with self.lock, self.busy:
             items = self._contents(position >> 32)
         return tuple(int(state) for state in items[::2])
 
@@ -560,7 +580,7 @@ class Engine:
     def stacks(self, position: int, limit: int) -> list[tuple[int, list[tuple[int, int]]]]:
         """Up to ``limit`` threads as (state, frames top first); a frame is (return, count)."""
         out: list[tuple[int, list[tuple[int, int]]]] = []
-        with self.lock:
+        with self.lock, self.busy:
             items = self._contents(position >> 32)
             bases = self._contents(position & 0xFFFFFFFF)
             for state, hole in zip(items[::2], items[1::2], strict=True):
@@ -590,7 +610,7 @@ class Engine:
 
     def distance(self, position: int) -> int:
         """Least bytes to complete."""
-        with self.lock:
+        with self.lock, self.busy:
             items = self._contents(position >> 32)
             bases = self._contents(position & 0xFFFFFFFF)
             known: dict[tuple[int, int], int] = {}

@@ -98,6 +98,8 @@ _CALLED = frozenset(
     intern keep_at live_symbols lookup_at lookup_many_at lookup_to prepare_at rehash rehash_rows
     rows_by_length run_length slice_trie store tangled_node term1 term2""".split()
 )
+#: what holds the GIL while it runs: short, and not to be interrupted by other threads (see ``lookup_to``)
+_HELD = frozenset(("accept_at", "lookup_to"))
 #: what may be copied into its callers
 _SMALL = frozenset(
     """add_result add_thread begin_closure character_begun character_on end_closure excluded failure fill find2
@@ -140,7 +142,7 @@ def jit(function: Any) -> Any:
     function.__qualname__ = f"{function.__qualname__}-{_DIGEST}"
     # no kernel allocates, so none needs reference counts: they cost more than most kernels' work
     options = {
-        "nogil": True,
+        "nogil": name not in _HELD,
         "_nrt": False,
         "no_cpython_wrapper": name not in _CALLED,
         "no_cfunc_wrapper": True,

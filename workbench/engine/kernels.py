@@ -53,7 +53,17 @@ from numba.np.arrayobj import populate_array
 from workbench.engine.advances import advance, advance_symbol, both
 from workbench.engine.compaction import compact
 from workbench.engine.jit import COMPILED, finished, jit
-from workbench.engine.layout import HITS, N_ASKED, REFUSED, WORK
+from workbench.engine.layout import (
+    BUSY,
+    EPOCH,
+    HITS,
+    MISS,
+    N_ASKED,
+    OVERFLOW,
+    REFUSED,
+    TOO_COMPLEX,
+    WORK,
+)
 from workbench.engine.masks import keep, lookup, tangled_node
 from workbench.engine.questions import accepts
 from workbench.engine.runs import closed_under, live_symbols, prepare
@@ -316,9 +326,23 @@ if COMPILED:
         )
 
     @jit
-    def lookup_to(context, position, address):
-        """:func:`lookup_at` into memory at an address: an array costs Python more to hand over."""
-        return lookup_at(context, position, words_at(address, array_u32(context, 17).size))
+    def lookup_to(context, epoch, position, address):
+        """:func:`lookup_at` into memory at an address: an array costs Python more to hand over.
+
+        Needs no lock but the GIL: MISS while another thread is at work on the arrays, and for a position of
+        another epoch.
+        """
+        count = array64(context, 3)
+        if count[BUSY] != 0 or count[EPOCH] != epoch:
+            return MISS
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return MISS
+        found = lookup_at(context, position, words_at(address, array_u32(context, 17).size))
+        if found != 0:
+            # to be said again to who has the lock, not to others
+            count[OVERFLOW] = 0
+            count[TOO_COMPLEX] = 0
+        return found
 
     @jit
     def lookup_many_at(context, positions, out, missed):

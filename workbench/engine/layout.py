@@ -57,6 +57,9 @@ N_MASKS, NEED, EXPANDED = 15, 16, 17
 KEEP = 18
 #: set when a text was left open that only a quotation mark ends
 LEFT_OPEN = 19
+#: how many blocks are under way in which kernels run without the GIL or arrays are swapped; how often
+#: positions were renumbered
+BUSY, EPOCH = 20, 21
 #: in TOO_COMPLEX: what is known of the values around does not say whether the thread at hand may go on
 NOT_KNOWN = 3
 COUNT_SLOTS = 24

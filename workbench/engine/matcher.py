@@ -5,6 +5,7 @@ Read ``compile.py`` for how one is made, ``engine.py`` for what it asks.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["Explanation", "FrameView", "Matcher", "StackView", "empty_mask"]
 
 
+#: whether kernels that hold the GIL are alone
+_QUICK = COMPILED and getattr(sys, "_is_gil_enabled", lambda: True)()
 if COMPILED:
     _lookup_to, _accept_at = entry(kernels.lookup_to), entry(kernels.accept_at)
 
@@ -144,14 +147,16 @@ class Matcher:
         was) and ``ValueError`` for a mask of another shape or type.
         """
         if bitmask is self._mask and row == 0 and not self._terminated:
-            # the same array as before, which is what a loop does: no checks, no array handed over
+            # the same array as before, which is what a loop does: no checks, no lock, no array handed over
             engine = self._engine
-            if COMPILED:
-                with engine.lock:
-                    at = self._at if self._epoch == engine.epoch else self._history.top
-                    if _lookup_to(engine.address, at, self._mask_address) == 0:
-                        return
-            engine.fill(self._history, self._mask_words)
+            if (
+                _QUICK
+                and _lookup_to(engine.address, self._epoch, self._at, self._mask_address) == 0
+            ):
+                return
+            with engine.lock:
+                self._at, self._epoch = self._history.top, engine.epoch
+                engine.fill(self._history, self._mask_words)
             return
         out = self._target(bitmask, row)
         if self._terminated:
