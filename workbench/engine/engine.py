@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from workbench.automaton.budgets import Budgets
 from workbench.automaton.model import Automaton
-from workbench.engine import kernels as k, layout, rows, terms, texts
+from workbench.engine import kernels as k, layout, rows, terms
 from workbench.engine.arena import (
     ARENA_WORDS,
     TABLE_SLOTS,
@@ -27,6 +27,7 @@ from workbench.engine.arena import (
     take_table,
     take_transitions,
 )
+from workbench.engine.distances import least_bytes
 from workbench.engine.jit import COMPILED
 from workbench.engine.slices import Slice, slices_of
 from workbench.engine.tables import Packed, scratch
@@ -369,6 +370,13 @@ class Engine:
                     return int(shape) << 32 | int(bases)
                 self._check(int(shape))
 
+    def replay(self, position: int, token_id: int) -> int:
+        """As :meth:`advance_token`; an end is accepted too, and leads nowhere else."""
+        following = self.advance_token(position, token_id)
+        if following < 0 and token_id in self.vocabulary.eos_ids and self.accepts(position):
+            return position
+        return following
+
     def _advance_spelled(self, position: int, token_id: int) -> int:
         """Position after a token's bytes, or a negative number when it is refused or has none."""
         if not COMPILED:
@@ -570,10 +578,11 @@ class Engine:
     def states(self, position: int) -> tuple[int, ...]:
         """Automaton states of the live threads."""
         with self.lock, self.busy:
-            items = self._contents(position >> 32)
+            items = self.contents(position >> 32)
         return tuple(int(state) for state in items[::2])
 
-    def _contents(self, term: int) -> list[int]:
+    def contents(self, term: int) -> list[int]:
+        """What a term is made of."""
         n = int(self.pool[term]) >> 5
         return [int(value) for value in self.pool[term + 3 : term + 3 + n]]
 
@@ -581,8 +590,8 @@ class Engine:
         """Up to ``limit`` threads as (state, frames top first); a frame is (return, count)."""
         out: list[tuple[int, list[tuple[int, int]]]] = []
         with self.lock, self.busy:
-            items = self._contents(position >> 32)
-            bases = self._contents(position & 0xFFFFFFFF)
+            items = self.contents(position >> 32)
+            bases = self.contents(position & 0xFFFFFFFF)
             for state, hole in zip(items[::2], items[1::2], strict=True):
                 # depth first over the parents, one path a stack
                 todo: list[tuple[int, tuple[tuple[int, int], object] | None]] = [
@@ -590,13 +599,13 @@ class Engine:
                 ]
                 while todo and len(out) < limit:
                     stacks, path = todo.pop()
-                    for element in reversed(self._contents(stacks)):
+                    for element in reversed(self.contents(stacks)):
                         if int(self.pool[element]) & 31 == layout.BOTTOM:
                             out.append((state, _unlink(path)))
                             if len(out) >= limit:
                                 break
                         else:
-                            target, value, parents = self._contents(element)
+                            target, value, parents = self.contents(element)
                             todo.append((parents, ((target, value), path)))
         return out
 
@@ -611,62 +620,7 @@ class Engine:
     def distance(self, position: int) -> int:
         """Least bytes to complete."""
         with self.lock, self.busy:
-            items = self._contents(position >> 32)
-            bases = self._contents(position & 0xFFFFFFFF)
-            known: dict[tuple[int, int], int] = {}
-            return min(
-                self._stack_distance(state, bases[hole], known)
-                for state, hole in zip(items[::2], items[1::2], strict=True)
-            )
-
-    def _stack_distance(self, state: int, stacks: int, known: dict[tuple[int, int], int]) -> int:
-        """Least bytes from a state to the end of one of the stacks below it; iterative, shared parts once."""
-        distance, _ = self.automaton.distances()
-        todo = [(state, stacks)]
-        while todo:
-            here = todo[-1]
-            if here in known:
-                todo.pop()
-                continue
-            best = 2**60
-            missing = []
-            for element in self._contents(here[1]):
-                if int(self.pool[element]) & 31 == layout.BOTTOM:
-                    best = min(best, int(distance[here[0]]))
-                    continue
-                target, value, parents = self._contents(element)
-                back = target if target < layout.SITE_BASE else self.site_return(target)
-                if (back, parents) not in known:
-                    missing.append((back, parents))
-                else:
-                    best = min(best, self._within(here[0], target, value) + known[back, parents])
-            if missing:
-                todo.extend(missing)
-            else:
-                known[here] = best
-                todo.pop()
-        return known[state, stacks]
-
-    def _within(self, state: int, target: int, value: int) -> int:
-        """Least bytes from a state to the end of the frame that it runs above."""
-        automaton = self.automaton
-        distance, entry_distance = automaton.distances()
-        here = int(distance[state])
-        if target < layout.SITE_BASE:
-            return here
-        loop = int(self.auto[int(self.auto[layout.SITE_LOOP]) + target - layout.SITE_BASE])
-        if loop <= layout.SCOPE_SITE:
-            scope = automaton.scopes[layout.SCOPE_SITE - loop]
-            if not scope.members and not scope.least:
-                return here
-            count, *words = self._contents(value)[:1] + self._contents(value)[layout.BITS - 3 :]
-            came = sum(word << layout.WORD * i for i, word in enumerate(words))
-            return automaton.scope_costs().cost(state, scope, came, count)
-        if loop < 0:
-            # a text that may not come must go on by one byte at least
-            return here + int(texts.excluded(self.auto, self.pool, value))
-        left = max(0, int(automaton.loop_min[loop]) - value - 1)
-        return here + left * int(entry_distance[automaton.loop_entry[loop]])
+            return least_bytes(self, position)
 
     def stats(self) -> dict[str, int]:
         """Counters since the engine was made, and sizes now."""

@@ -126,7 +126,8 @@ class Matcher:
         self._mask_words: Any = None
         self._mask_address = 0
         with self._engine.lock:
-            self._history = History(self._engine.sequences, self._engine.start, max_rollback)
+            engine = self._engine
+            self._history = History(engine.sequences, engine.start, max_rollback, engine.replay)
 
     def __repr__(self) -> str:
         state = "terminated" if self._terminated else "accepting" if self.is_accepting else "open"
@@ -238,12 +239,7 @@ class Matcher:
             if not 0 <= token_id < vocabulary.width:
                 raise VocabularyError(f"token id {token_id} is not in 0..{vocabulary.width - 1}")
             return -1
-        if self._terminated:
-            return -1
-        following = self._engine.advance_token(position, token_id)
-        if following < 0 and token_id in vocabulary.eos_ids and self._engine.accepts(position):
-            return position
-        return following
+        return -1 if self._terminated else self._engine.replay(position, token_id)
 
     def accept_tokens(self, token_ids: Iterable[int]) -> int:
         """Accept tokens until one is refused; returns how many were accepted."""

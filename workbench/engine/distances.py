@@ -1,0 +1,78 @@
+"""Least bytes that complete a text, summed over the stacks at a position.
+
+Next file to read: ``engine.py``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.engine import layout, texts
+
+if TYPE_CHECKING:
+    from workbench.engine.engine import Engine
+
+__all__ = ["least_bytes"]
+
+
+def least_bytes(engine: Engine, position: int) -> int:
+    """Least bytes from a position to the end of the text. To be called inside the engine's lock."""
+    items = engine.contents(position >> 32)
+    bases = engine.contents(position & 0xFFFFFFFF)
+    known: dict[tuple[int, int], int] = {}
+    return min(
+        _through(engine, state, bases[hole], known)
+        for state, hole in zip(items[::2], items[1::2], strict=True)
+    )
+
+
+def _through(engine: Engine, state: int, stacks: int, known: dict[tuple[int, int], int]) -> int:
+    """Least bytes from a state to the end of one of the stacks below it; iterative, shared parts once."""
+    distance, _ = engine.automaton.distances()
+    todo = [(state, stacks)]
+    while todo:
+        here = todo[-1]
+        if here in known:
+            todo.pop()
+            continue
+        best = 2**60
+        missing = []
+        for element in engine.contents(here[1]):
+            if int(engine.pool[element]) & 31 == layout.BOTTOM:
+                best = min(best, int(distance[here[0]]))
+                continue
+            target, value, parents = engine.contents(element)
+            back = target if target < layout.SITE_BASE else engine.site_return(target)
+            if (back, parents) not in known:
+                missing.append((back, parents))
+            else:
+                best = min(best, _within(engine, here[0], target, value) + known[back, parents])
+        if missing:
+            todo.extend(missing)
+        else:
+            known[here] = best
+            todo.pop()
+    return known[state, stacks]
+
+
+def _within(engine: Engine, state: int, target: int, value: int) -> int:
+    """Least bytes from a state to the end of the frame that it runs above."""
+    automaton, auto = engine.automaton, engine.auto
+    distance, entry_distance = automaton.distances()
+    here = int(distance[state])
+    if target < layout.SITE_BASE:
+        return here
+    loop = int(auto[int(auto[layout.SITE_LOOP]) + target - layout.SITE_BASE])
+    if loop <= layout.SCOPE_SITE:
+        scope = automaton.scopes[layout.SCOPE_SITE - loop]
+        if not scope.members and not scope.least:
+            return here
+        record = engine.contents(value)
+        words = record[layout.BITS - 3 :]
+        came = sum(word << layout.WORD * i for i, word in enumerate(words))
+        return automaton.scope_costs().cost(state, scope, came, record[0])
+    if loop < 0:
+        # a text that may not come must go on by one byte at least
+        return here + int(texts.excluded(auto, engine.pool, value))
+    left = max(0, int(automaton.loop_min[loop]) - value - 1)
+    return here + left * int(entry_distance[automaton.loop_entry[loop]])
