@@ -287,6 +287,14 @@ class TestTokens:
         assert "would be accepted there: {" in shown.locator(".wb-why-body").inner_text()
         assert_readable(page.locator(".wb-panel"))
         page.locator(".wb-panel").screenshot(path=str(results / "bench-tokens.png"))
+        panel = page.locator(".wb-panel")
+        panel.evaluate("e => { e.style.width = '440px'; }")
+        lines = "cells => cells.map(e => e.clientHeight / parseFloat(getComputedStyle(e).fontSize))"
+        heads = shown.locator(".wb-why-body thead th")
+        assert heads.count() == 4
+        assert max(heads.evaluate_all(lines)) < 2.5
+        panel.screenshot(path=str(results / "bench-tokens-narrow.png"))
+        panel.evaluate("e => { e.style.width = ''; }")
         shown.get_by_role("button", name=re.compile("^Show the state")).click()
         assert page.locator(".wb-tabpanel:not([hidden])").get_attribute("id").endswith("automaton")
         page.locator(".wb-panel").press("Escape")
