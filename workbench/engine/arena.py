@@ -6,7 +6,7 @@ Next file to read: ``engine.py``.
 from __future__ import annotations
 
 import mmap
-from threading import Lock
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,31 +26,34 @@ _MOST_SLOTS = 1 << 16
 _MOST_KEPT = 2
 _MOST_TOUCHED = 1 << 22
 
-_Words = NDArray[np.int32] | NDArray[np.uint32]
+_Word = TypeVar("_Word", np.int32, np.uint32)
 
 _pools: list[NDArray[np.int32]] = []
 _tables: list[NDArray[np.int32]] = []
 _transitions: list[NDArray[np.int32]] = []
 _rows: list[NDArray[np.uint32]] = []
-_lock = Lock()
+
+
+# No locks: engines go whenever the collector finds them, within any of these functions too. Taking from a list
+# and adding to it are each done at once.
 
 
 def take_pool() -> NDArray[np.int32]:
     """``ARENA_WORDS`` words, all 0."""
-    with _lock:
-        return _pools.pop() if _pools else np.zeros(ARENA_WORDS, dtype=np.int32)
+    kept = _taken(_pools)
+    return np.zeros(ARENA_WORDS, dtype=np.int32) if kept is None else kept
 
 
 def take_table() -> NDArray[np.int32]:
     """``TABLE_SLOTS`` slots or more, a power of two, all 0."""
-    with _lock:
-        return _tables.pop() if _tables else np.zeros(TABLE_SLOTS, dtype=np.int32)
+    kept = _taken(_tables)
+    return np.zeros(TABLE_SLOTS, dtype=np.int32) if kept is None else kept
 
 
 def take_transitions() -> NDArray[np.int32]:
     """Room for transitions, with anything in it."""
-    with _lock:
-        return _transitions.pop() if _transitions else _address_space()
+    kept = _taken(_transitions)
+    return _address_space() if kept is None else kept
 
 
 def _address_space() -> NDArray[np.int32]:
@@ -68,9 +71,8 @@ def take_rows(words: int) -> NDArray[np.uint32]:
     """Room for stored masks of so many words, with anything in it."""
     if words > _ROWS:
         return np.empty(words, dtype=np.uint32)
-    with _lock:
-        whole = _rows.pop() if _rows else np.empty(_ROWS, dtype=np.uint32)
-    return whole[:words]
+    kept = _taken(_rows)
+    return (np.empty(_ROWS, dtype=np.uint32) if kept is None else kept)[:words]
 
 
 def give_back(
@@ -96,7 +98,13 @@ def give_back(
         _keep(_rows, rows.base)
 
 
-def _keep(kept: list[NDArray[np.int32]] | list[NDArray[np.uint32]], array: _Words) -> None:
-    with _lock:
-        if len(kept) < _MOST_KEPT:
-            kept.append(array)  # type: ignore[arg-type]
+def _taken(kept: list[NDArray[_Word]]) -> NDArray[_Word] | None:
+    try:
+        return kept.pop()
+    except IndexError:
+        return None
+
+
+def _keep(kept: list[NDArray[_Word]], array: NDArray[_Word]) -> None:
+    if len(kept) < _MOST_KEPT:
+        kept.append(array)
