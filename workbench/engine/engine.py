@@ -472,6 +472,7 @@ class Engine:
         """Compute and store the mask of a situation that has none yet."""
         self.count[layout.MISSES] += 1
         shape = position >> 32
+        wide = True
         while True:
             run = self._prepare(position)
             if run >= 0:
@@ -481,7 +482,7 @@ class Engine:
                     loops = int.from_bytes(self.around_loops.tobytes(), "little")
                     part = self.slices.best(loops, beyond)
                 closed = 0
-                for wider in self.slices.wider(part, self.alive):
+                for wider in self.slices.wider(part, self.alive) if wide else ():
                     closed = self._closed(wider, position)
                     if closed:
                         part = wider
@@ -491,6 +492,11 @@ class Engine:
                     self.slices.walked(loops, beyond, self._counts[layout.WALKED] - walked)
                 if code == 0:
                     return self.words
+                if closed > 0 and code in (layout.TANGLED, layout.COMPLEX):
+                    # it looked at more than tokens lead to
+                    self.count[layout.TOO_COMPLEX] = 0
+                    wide = False
+                    continue
                 run = code
             if run == layout.TANGLED:
                 self._untangle(shape)
@@ -506,13 +512,24 @@ class Engine:
         return int(k.prepare(*arrays, *more, position >> 32, position & 0xFFFFFFFF))
 
     def _closed(self, part: Slice, position: int) -> int:
-        """Whether all live after any run of a slice's characters; the number of rows, or a code."""
+        """To how many rows any run of a slice's characters comes, all alive; 0, or FULL.
+
+        What was asked in vain is forgotten, so that masks do not depend on it.
+        """
+        counts = self._counts
+        asked, work = counts[layout.N_ASKED], counts[layout.WORK]
         limits = part.beyond, part.longest
         if COMPILED:
-            return int(k.closed_at(self.address, part.address, *limits, position))
-        arrays = (self.auto, self.pool, self.table, self.count, self.trans, self.work)
-        bases = position & 0xFFFFFFFF
-        return int(k.closed_under(*arrays, self.found[3], bases, part.loops, *limits))
+            code = int(k.closed_at(self.address, part.address, *limits, position))
+        else:
+            arrays = (self.auto, self.pool, self.table, self.count, self.trans, self.work)
+            bases = position & 0xFFFFFFFF
+            row = int(self.found[3])
+            code = int(k.closed_under(*arrays, row, bases, part.loops, *limits))
+        if code > 0 or code == layout.FULL:
+            return code
+        counts[layout.N_ASKED], counts[layout.WORK], counts[layout.TOO_COMPLEX] = asked, work, 0
+        return 0
 
     def _finish(self, part: Slice | None, closed: int, position: int) -> int:
         beyond = -1 if part is None else part.beyond
