@@ -10,6 +10,7 @@ import pytest
 import workbench as wb
 from tests.engine.replay import GRAMMARS, pieces
 from tests.engine.walks import Mask, ids_of, mask_of
+from workbench.engine import kernels, layout
 from workbench.grammar.ir import ByteSet, Grammar, Literal, Seq
 
 TIGHT = wb.Budgets(arena_words=1 << 17, row_bytes=1 << 13)
@@ -92,3 +93,63 @@ def test_a_thousand_different_masks_are_all_kept() -> None:
             assert matcher.accept(n)
         matcher.rollback(1200)
     assert matcher.stats()["masks"] >= 1200
+
+
+def test_going_back_finds_room_where_others_took_it() -> None:
+    """A position that is worked out again, in an arena that a refused token of another sequence has filled."""
+    tokens = [bytes([byte]) for byte in range(256)] + [b"ab" * 9000 + b"c" * 9000, b"a" * 300, b""]
+    vocabulary = wb.Vocabulary.from_bytes(tokens, 258)
+    grammar = wb.gbnf('root ::= "q"* [a-z]{1000000}')
+    compiled = wb.compile(grammar, vocabulary, wb.Budgets(arena_words=3000), cache=False)
+    one, other = compiled.matcher(), compiled.matcher()
+    for byte in b"abcdef":
+        assert one.accept(byte)
+    while compiled.engine.epoch == 0:
+        assert other.accept(257)
+    with pytest.raises(wb.GrammarTooComplex):
+        other.accept(256)
+    one.rollback(1)
+    assert one.token_ids == list(b"abcde")
+    assert ord("f") in one.allowed_ids()
+
+
+def test_a_budget_that_is_used_up_leaves_the_kernels_with_the_arrays_there_are() -> None:
+    vocabulary = wb.Vocabulary.from_bytes([*(bytes([byte]) for byte in range(256)), b""], 256)
+    limits = wb.Budgets(arena_words=1_000_000)
+    compiled = wb.compile(wb.gbnf('root ::= "a" [a-z]* "b"'), vocabulary, limits, cache=False)
+    engine = compiled.engine
+    used, rows = int(engine.count[layout.USED]), int(engine.count[layout.ROWS])
+    engine.count[layout.USED] = int(0.8 * engine.pool.size)
+    engine.count[layout.ROWS] = int(0.8 * engine.trans.size / engine.stride)
+    with pytest.raises(wb.GrammarTooComplex):
+        engine._grow()
+    engine.count[layout.USED], engine.count[layout.ROWS] = used, rows
+    for i, name in enumerate(kernels.CONTEXT_ARRAYS):
+        array = getattr(engine, name)
+        assert tuple(engine._context[2 * i : 2 * i + 2]) == (array.ctypes.data, array.size), name
+    assert compiled.matcher().accept(ord("a"))
+
+
+def test_an_interrupted_compaction_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    vocabulary = wb.Vocabulary.from_bytes([*(bytes([byte]) for byte in range(256)), b""], 256)
+    compiled = wb.compile(wb.gbnf('root ::= "(" root ")" | [a-z]+'), vocabulary, cache=False)
+    matcher = compiled.matcher()
+    for byte in b"(((ab":
+        assert matcher.accept(byte)
+    expected = matcher.allowed_ids().tolist()
+
+    def interrupted(self: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(compiled.engine), "_drop_rows", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            compiled.engine.compact()
+    assert matcher.allowed_ids().tolist() == expected
+    compiled.engine.compact()
+    assert matcher.allowed_ids().tolist() == expected
+    for byte in b")))":
+        assert matcher.accept(byte)
+    assert matcher.is_accepting
+    matcher.rollback(4)
+    assert matcher.accept(ord("z"))

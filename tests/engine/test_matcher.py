@@ -513,3 +513,18 @@ def test_a_token_of_more_than_255_bytes(make: type) -> None:
     assert matcher.explain(1).consumed == len(text) - 3
     assert matcher.accept(0)
     assert matcher.is_accepting
+
+
+def test_a_mask_that_cannot_be_written_is_refused_each_time() -> None:
+    vocabulary = wb.Vocabulary.from_bytes([b"a", b"b", b""], 2)
+    compiled = wb.compile(wb.regex("ab"), vocabulary, cache=False)
+    compiled.matcher().allowed_ids()
+    data = bytes(4)
+    mask = np.frombuffer(data, dtype=np.int32)
+    matcher = compiled.matcher()
+    for _ in range(3):
+        with pytest.raises(ValueError, match="read-only"):
+            matcher.fill_mask(mask)
+        with pytest.raises(ValueError, match="read-only"):
+            wb.fill_masks([matcher], mask.reshape(1, 1))
+    assert data == bytes(4)

@@ -150,3 +150,27 @@ def test_masks_in_names(schema: dict[str, Any]) -> None:
         if not matcher.accept(TOKENS.index(bytes([byte]))):
             break
     check(matcher)
+
+
+def test_runs_that_begin_beyond_ascii_alone() -> None:
+    """With the grammar's own slice, in the last round of a count that began anew."""
+    tokens = sorted({bytes([byte]) for byte in range(256)} | {"é!".encode(), "éé!".encode(), b"e!"})
+    vocabulary = wb.Vocabulary.from_bytes([*tokens, b""], len(tokens))
+    text = 'root ::= ("x" [e\x80-\U0010ffff]? | [a-d0-9A-Z\x80-\U0010ffff]){2,6} "!"'
+    compiled = wb.compile(wb.gbnf(text), vocabulary, cache=False)
+
+    def after(characters: bytes) -> wb.Matcher:
+        matcher = compiled.matcher()
+        for byte in characters:
+            matcher.allowed_ids()
+            assert matcher.accept(tokens.index(bytes([byte])))
+        return matcher
+
+    for i in range(40):  # walks, until the slice is made
+        after(b"a" * (i % 6)).allowed_ids()
+        compiled.engine.compact()
+    for characters in (b"xexexexexe", b"xeaxaxex", b"abcdax"):
+        matcher = after(characters)
+        expected = [i for i, token in enumerate(tokens) if read(matcher, token)]
+        assert tokens.index("é!".encode()) in expected
+        assert ids_of(mask_of(matcher)) == expected

@@ -11,7 +11,15 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ARENA_WORDS", "TABLE_SLOTS", "give_back", "take_pool", "take_rows", "take_table"]
+__all__ = [
+    "ARENA_WORDS",
+    "TABLE_SLOTS",
+    "doubled",
+    "give_back",
+    "take_pool",
+    "take_rows",
+    "take_table",
+]
 __all__ += ["take_transitions"]
 
 #: words of a new arena, which are cleared, and slots of its table; words of new transitions and of stored
@@ -73,6 +81,13 @@ def take_rows(words: int) -> NDArray[np.uint32]:
         return np.empty(words, dtype=np.uint32)
     kept = _taken(_rows)
     return (np.empty(_ROWS, dtype=np.uint32) if kept is None else kept)[:words]
+
+
+def doubled(array: NDArray[_Word]) -> NDArray[_Word]:
+    """Twice the room, zero; what is not used yet is not touched, so that it takes no memory."""
+    longer = np.zeros(2 * array.size, dtype=array.dtype)
+    longer[: array.size] = array
+    return longer
 
 
 def give_back(

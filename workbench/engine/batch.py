@@ -39,6 +39,8 @@ def fill_masks(matchers: Sequence[Matcher], bitmask: Any) -> None:
         )
     if not array.flags.c_contiguous:
         raise ValueError("the mask of a batch must be contiguous")
+    if not array.flags.writeable:
+        raise ValueError("the mask is read-only; wb.empty_mask makes one that can be written")
     if not n:
         return
     engine = matchers[0]._engine
@@ -113,11 +115,11 @@ def accept_all(matchers: Sequence[Matcher], token_ids: Iterable[int]) -> NDArray
         positions = np.fromiter((one.position for one in matchers), np.int64, len(ids))
         positions[special] = -1
         done = int(k.accept_many_at(engine.address, positions, ids))
-        engine.recover()
         for i in range(done):
             if positions[i] >= 0:
                 matchers[i].go_on(int(positions[i]), int(ids[i]))
                 accepted[i] = True
+        engine.recover()
         engine.tidy()
         # ends, named tokens, and what is left when a kernel had to stop, go one by one
         todo = [*np.flatnonzero(special[:done]).tolist(), *range(done, len(ids))]

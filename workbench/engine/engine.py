@@ -10,7 +10,7 @@ from __future__ import annotations
 import weakref
 from array import array
 from threading import RLock
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from workbench.engine import kernels as k, layout, rows, terms
 from workbench.engine.arena import (
     ARENA_WORDS,
     TABLE_SLOTS,
+    doubled,
     give_back,
     take_pool,
     take_rows,
@@ -40,9 +41,6 @@ _NO_ROOM = 2**31 - 2**20
 #: situations whose stored masks are found at once; a power of two
 _RECENT = 512
 _USED, _ROWS_USED = layout.USED, layout.ROWS
-
-
-_Number = TypeVar("_Number", np.int32, np.uint32)
 
 
 class Positioned(Protocol):
@@ -150,10 +148,14 @@ class Engine:
     def _begin_arena(self) -> None:
         for slot in (layout.TERMS, layout.ROWS, layout.N_SHAPES, layout.N_SETS, layout.N_FRAMES):
             self.count[slot] = 0
-        lone = int(self.work[layout.W_LONE])
-        self.work[lone : lone + self._work_room + 1] = 0
+        self._forget_lone()
         self.count[layout.USED] = 3
         self.count[layout.WORK_LIMIT] = self.budgets.step_work
+
+    def _forget_lone(self) -> None:
+        """The shapes of lone threads, where terms are numbered anew."""
+        lone = int(self.work[layout.W_LONE])
+        self.work[lone : lone + self._work_room + 1] = 0
 
     def _drop_rows(self) -> None:
         self.rows = take_rows(self._rows_room)
@@ -195,25 +197,25 @@ class Engine:
         if self.count[layout.NEED]:
             self._build(int(self.count[layout.NEED]) - 1)
             return
-        grown = False
-        used = int(self.count[layout.USED])
-        if 4 * used > 3 * self.pool.size:
-            if 2 * self.pool.size > min(4 * self.budgets.arena_words, _NO_ROOM):
-                raise GrammarTooComplex("arena words", 4 * self.budgets.arena_words)
-            self.pool = _doubled(self.pool)
-            grown = True
-        if 8 * int(self.count[layout.TERMS]) > 3 * self.table.size:
-            self.table = np.zeros(4 * self.table.size, dtype=np.int32)
-            terms.rehash(self.pool, self.table, self.count)
-            grown = True
-        if (int(self.count[layout.ROWS]) + 1) * self.stride * 4 > 3 * self.trans.size:
-            if 2 * self.trans.size > min(4 * self.budgets.arena_words, _NO_ROOM):
-                raise GrammarTooComplex("transitions", 4 * self.budgets.arena_words)
-            self.trans = _doubled(self.trans)
-            grown = True
-        if not grown:
-            self.pool = _doubled(self.pool)
-        self._publish()
+        most = min(4 * self.budgets.arena_words, _NO_ROOM)
+        pool = 4 * int(self.count[layout.USED]) > 3 * self.pool.size
+        table = 8 * int(self.count[layout.TERMS]) > 3 * self.table.size
+        trans = (int(self.count[layout.ROWS]) + 1) * self.stride * 4 > 3 * self.trans.size
+        if pool and 2 * self.pool.size > most:
+            raise GrammarTooComplex("arena words", 4 * self.budgets.arena_words)
+        if trans and 2 * self.trans.size > most:
+            raise GrammarTooComplex("transitions", 4 * self.budgets.arena_words)
+        try:
+            if pool or not (table or trans):
+                self.pool = doubled(self.pool)
+            if table:
+                larger = np.zeros(4 * self.table.size, dtype=np.int32)
+                terms.rehash(self.pool, larger, self.count)
+                self.table = larger
+            if trans:
+                self.trans = doubled(self.trans)
+        finally:
+            self._publish()
 
     def _new_scratch(self) -> None:
         vocabulary = self.vocabulary
@@ -226,12 +228,14 @@ class Engine:
         self.count[layout.NEED] = 0
         if self.automaton.grow is None:
             raise AssertionError(f"entry {entry} has no states")
-        self.automaton.grow(self.automaton, entry)
-        self.packed.sync()
-        self.auto = self.packed.auto
-        if self.packed.states_room > self._work_room:
-            self._new_scratch()
-        self._publish()
+        try:
+            self.automaton.grow(self.automaton, entry)
+            self.packed.sync()
+            self.auto = self.packed.auto
+            if self.packed.states_room > self._work_room:
+                self._new_scratch()
+        finally:
+            self._publish()
 
     def _check(self, code: int) -> None:
         """Grow on FULL and ROOM, raise on COMPLEX."""
@@ -289,33 +293,47 @@ class Engine:
         """Copy what live sequences need into a fresh arena and renumber their positions."""
         with self.lock, self.busy:
             sequences = list(self.sequences)
-            packed = [np.array(one.positions, dtype=np.int64) for one in sequences]
-            everything = np.concatenate([np.array([self.start], dtype=np.int64), *packed])
-            roots = np.concatenate([everything >> 32, everything & 0xFFFFFFFF])
-            old_pool, old_count = self.pool, self.count.copy()
-            moved = np.full(old_pool.size, -1, dtype=np.int32)
-            self._new_arena(max(ARENA_WORDS, old_pool.size // 8))
-            while True:
-                new_roots = roots.copy()
-                arrays = (self.pool, self.table, self.count)
-                k.compact(self.auto, old_pool.copy(), old_count, *arrays, new_roots, moved)
-                if not self.count[layout.OVERFLOW]:
-                    break
-                self.count[layout.OVERFLOW] = 0
-                self._new_arena(2 * self.pool.size)
-                moved[:] = -1
-            half = len(everything)
-            renumbered = new_roots[:half] << 32 | new_roots[half:]
-            self.start = int(renumbered[0])
-            at = 1
-            for one in sequences:
-                n = len(one.positions)
-                one.positions[:] = array("q", renumbered[at : at + n].tolist())
-                at += n
-            self._drop_rows()
-            self._publish()
-            self.epoch += 1
-            self.count[layout.EPOCH] = self.epoch
+            before = [array("q", one.positions) for one in sequences]
+            old = self.pool, self.table, self.trans, self.start, self.count.copy()
+            try:
+                self._copy_live(sequences)
+            except BaseException:
+                # whatever stopped it, an interrupt say: all is as it was
+                for one, positions in zip(sequences, before, strict=True):
+                    one.positions[:] = positions
+                self.pool, self.table, self.trans, self.start, self.count[:] = old
+                self._forget_lone()
+                raise
+            finally:
+                self._publish()
+
+    def _copy_live(self, sequences: list[Sequence]) -> None:
+        packed = [np.array(one.positions, dtype=np.int64) for one in sequences]
+        everything = np.concatenate([np.array([self.start], dtype=np.int64), *packed])
+        roots = np.concatenate([everything >> 32, everything & 0xFFFFFFFF])
+        old_pool, old_count = self.pool, self.count.copy()
+        moved = np.full(old_pool.size, -1, dtype=np.int32)
+        self._new_arena(max(ARENA_WORDS, old_pool.size // 8))
+        while True:
+            new_roots = roots.copy()
+            arrays = (self.pool, self.table, self.count)
+            k.compact(self.auto, old_pool.copy(), old_count, *arrays, new_roots, moved)
+            if not self.count[layout.OVERFLOW]:
+                break
+            self.count[layout.OVERFLOW] = 0
+            self._new_arena(2 * self.pool.size)
+            moved[:] = -1
+        half = len(everything)
+        renumbered = new_roots[:half] << 32 | new_roots[half:]
+        self.start = int(renumbered[0])
+        at = 1
+        for one in sequences:
+            n = len(one.positions)
+            one.positions[:] = array("q", renumbered[at : at + n].tolist())
+            at += n
+        self._drop_rows()
+        self.epoch += 1
+        self.count[layout.EPOCH] = self.epoch
 
     # -- queries -------------------------------------------------------------------------------
 
@@ -578,17 +596,26 @@ class Engine:
         n = int(self.count[layout.N_MASKS])
         if int(self.rows_at[n]) + self.n_words > self.rows.size:
             if 8 * self.rows.size > self.budgets.row_bytes:
-                rows.forget_rows(self.pool, self.count)
-                self._drop_rows()
-                self._publish()
+                try:
+                    rows.forget_rows(self.pool, self.count)
+                    self._drop_rows()
+                finally:
+                    self._publish()
                 return
-            self.rows = _doubled(self.rows)
+            larger = doubled(self.rows)
+            try:
+                self.rows = larger
+            finally:
+                self._publish()
         if n + 2 > self.row_hash.size // 2:
-            self.rows_at = np.concatenate([self.rows_at, np.zeros_like(self.rows_at)])
-            self.row_hash = np.concatenate([self.row_hash, np.zeros_like(self.row_hash)])
-            self.row_table = np.full(2 * self.row_table.size, -1, dtype=np.int32)
-            rows.rehash_rows(self.row_hash, self.row_table, n)
-        self._publish()
+            rows_at = np.concatenate([self.rows_at, np.zeros_like(self.rows_at)])
+            row_hash = np.concatenate([self.row_hash, np.zeros_like(self.row_hash)])
+            row_table = np.full(2 * self.row_table.size, -1, dtype=np.int32)
+            rows.rehash_rows(row_hash, row_table, n)
+            try:
+                self.rows_at, self.row_hash, self.row_table = rows_at, row_hash, row_table
+            finally:
+                self._publish()
 
     # -- views ---------------------------------------------------------------------------------
 
@@ -655,13 +682,6 @@ class Engine:
             "arena_bytes": 4 * self._used() + 4 * int(self.rows_at[int(count[layout.N_MASKS])]),
             "evictions": self.epoch,
         }
-
-
-def _doubled(array: NDArray[_Number]) -> NDArray[_Number]:
-    """Twice the room, zero; what is not used yet is not touched, so that it takes no memory."""
-    longer = np.zeros(2 * array.size, dtype=array.dtype)
-    longer[: array.size] = array
-    return longer
 
 
 def _unlink(path: object) -> list[tuple[int, int]]:

@@ -363,6 +363,9 @@ if COMPILED:
             if lookup_at(context, positions[i], out[begin : begin + n_words]) != 0:
                 missed[misses] = i
                 misses += 1
+                # it is looked up again, and said then
+                array64(context, 3)[OVERFLOW] = 0
+                array64(context, 3)[TOO_COMPLEX] = 0
             for j in range(begin + n_words, stop):
                 out[j] = 0
         return misses

@@ -18,7 +18,7 @@ from workbench.engine.engine import Engine
 from workbench.engine.history import History
 from workbench.engine.jit import COMPILED, entry
 from workbench.engine.layout import REFUSED, SITE_BASE
-from workbench.errors import VocabularyError
+from workbench.errors import GrammarTooComplex, VocabularyError
 from workbench.vocabulary import Vocabulary
 from workbench.wording import number_of
 
@@ -159,14 +159,20 @@ class Matcher:
                 self._at, self._epoch = self._history.top, engine.epoch
                 engine.fill(self._history, self._mask_words)
             return
-        out = self._target(bitmask, row)
+        whole = self._target(bitmask, row)
+        words = self._engine.n_words
         if self._terminated:
-            out[:] = 0
+            whole[:] = 0
             return
-        self._engine.fill(self._history, out)
+        self._engine.fill(self._history, whole[:words])
+        if whole.size > words:
+            whole[words:] = 0
+        elif row == 0 and isinstance(bitmask, np.ndarray):
+            self._mask, self._mask_words = bitmask, whole
+            self._mask_address = whole.ctypes.data
 
     def _target(self, bitmask: Any, row: int) -> NDArray[np.uint32]:
-        """The row as uint32 words of the engine's width; what lies behind them is cleared."""
+        """The row as uint32 words, as many as the engine has or more."""
         array = mask_array(bitmask)
         if array.ndim == 2:
             array = array[row]
@@ -177,13 +183,9 @@ class Matcher:
             raise ValueError(
                 f"the mask needs {number_of(words, 'contiguous word')} a row, this one has {array.size}"
             )
+        if not array.flags.writeable:
+            raise ValueError("the mask is read-only; wb.empty_mask makes one that can be written")
         whole: NDArray[np.uint32] = array.view(np.uint32)
-        if array.size > words:
-            whole[words:] = 0
-            return whole[:words]
-        if row == 0 and isinstance(bitmask, np.ndarray):
-            self._mask, self._mask_words = bitmask, whole
-            self._mask_address = whole.ctypes.data
         return whole
 
     def allowed_ids(self) -> NDArray[np.int64]:
@@ -256,14 +258,23 @@ class Matcher:
         return probe.accept_tokens(token_ids)
 
     def rollback(self, n: int = 1) -> None:
-        """Take back the last ``n`` tokens. Raises ``ValueError`` beyond what is kept."""
+        """Take back the last ``n`` tokens.
+
+        Raises ``ValueError`` beyond what is kept, and ``GrammarTooComplex`` (nothing changes then) in the rare
+        case that a position must be worked out again for which there is no room.
+        """
         if n < 0 or n > self._history.length:
             raise ValueError(
                 f"cannot take back {number_of(n, 'token')}, {self._history.length} are kept"
             )
         if n:
             with self._engine.lock:
-                self._history.pop(n)
+                try:
+                    self._history.pop(n)
+                except GrammarTooComplex:
+                    # what other sequences left behind may fill the arena: once more without it
+                    self._engine.compact()
+                    self._history.pop(n)
                 self._epoch = -1
             self._terminated = False
             self.num_accepted -= n

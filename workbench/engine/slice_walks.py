@@ -5,7 +5,7 @@ Next file to read: ``advances.py``.
 
 from __future__ import annotations
 
-from workbench.engine.expansion import fill, next_row
+from workbench.engine.expansion import fill
 from workbench.engine.jit import jit
 from workbench.engine.layout import (
     DEAD,
@@ -126,15 +126,19 @@ def walk_run(
         deep = 0
         for byte in range(256):
             if deepest[byte] > deep:
-                endless = int(next_row(auto, pool, table, count, trans, work, around, byte))
+                then = settle(auto, pool, table, count, trans, work, around, byte, bases)
                 if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                     return failure(count)
-                if endless >= 0:
+                if trans[then * stride + 1 + byte] >= 0:
                     deep = int(deepest[byte])
         last = min(most, deep)
         probe = 0
-        while not in_run(probe, loops, 0) and probe < 127:
+        while probe < 128 and not in_run(probe, loops, 0):
             probe += 1
+        if probe == 128:
+            # characters beyond ASCII alone, if any: the first of them, U+0080
+            last = last if beyond != 0 else 0
+            probe = 0xC2
         row_then = row
         before = -1  # the row one character ago
         while known < last and row_then >= 0 and row_then != before:
@@ -145,6 +149,11 @@ def walk_run(
             work[chain + known] = row_then
             row_then = int(trans[row_then * stride + 1 + probe])
             known += 1
+            if probe == 0xC2 and row_then >= 0:
+                row_then = settle(auto, pool, table, count, trans, work, row_then, 0x80, bases)
+                if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+                    return failure(count)
+                row_then = int(trans[row_then * stride + 1 + 0x80])
         steady = row_then == before
         if row_then >= 0 and not steady:
             work[chain + known] = row_then
@@ -154,11 +163,10 @@ def walk_run(
         stop = int(exits_at[byte + 1])
         if begin == stop:
             continue
-        endless = int(trans[around * stride + 1 + byte])
-        if endless == UNKNOWN:
-            endless = int(next_row(auto, pool, table, count, trans, work, around, byte))
-            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                return failure(count)
+        then = settle(auto, pool, table, count, trans, work, around, byte, bases)
+        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
+            return failure(count)
+        endless = int(trans[then * stride + 1 + byte])
         if endless < 0:
             continue
         if whole:
