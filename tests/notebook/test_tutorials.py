@@ -101,6 +101,8 @@ FACTS = {
         assert all(step.allowed_count < 1000 for step in steps)
         assert any(s.mass_removed > 0.5 and s.text_before.endswith('"animal": "') for s in steps)
         assert len(horse) == 1 and json.loads(stepper.text)["animal"] == "horse"
+        positions = stepper.session.document.positions
+        assert len({p.id for p in positions} - {p.parent for p in positions}) == 2
         assert first.mass_removed > 0.9
     """,
     "06_dead_ends": """
