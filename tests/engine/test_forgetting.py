@@ -11,6 +11,7 @@ import workbench as wb
 from tests.engine.replay import GRAMMARS, pieces
 from tests.engine.walks import Mask, ids_of, mask_of
 from workbench.engine import kernels, layout
+from workbench.engine.engine import Engine
 from workbench.grammar.ir import ByteSet, Grammar, Literal, Seq
 
 TIGHT = wb.Budgets(arena_words=1 << 17, row_bytes=1 << 13)
@@ -130,7 +131,10 @@ def test_a_budget_that_is_used_up_leaves_the_kernels_with_the_arrays_there_are()
     assert compiled.matcher().accept(ord("a"))
 
 
-def test_an_interrupted_compaction_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("late", [False, True], ids=["before rows go", "after they went"])
+def test_an_interrupted_compaction_changes_nothing(
+    late: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     vocabulary = wb.Vocabulary.from_bytes([*(bytes([byte]) for byte in range(256)), b""], 256)
     compiled = wb.compile(wb.gbnf('root ::= "(" root ")" | [a-z]+'), vocabulary, cache=False)
     matcher = compiled.matcher()
@@ -138,13 +142,20 @@ def test_an_interrupted_compaction_changes_nothing(monkeypatch: pytest.MonkeyPat
         assert matcher.accept(byte)
     expected = matcher.allowed_ids().tolist()
 
-    def interrupted(self: object) -> None:
+    drop = Engine._drop_rows
+
+    def interrupted(engine: Engine) -> None:
+        if late:
+            drop(engine)
         raise KeyboardInterrupt
 
+    engine, stored = compiled.engine, compiled.engine.rows
     with monkeypatch.context() as patched:
-        patched.setattr(type(compiled.engine), "_drop_rows", interrupted)
+        patched.setattr(Engine, "_drop_rows", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            compiled.engine.compact()
+            engine.compact()
+    assert engine.rows is stored
+    assert (engine.epoch, engine.count[layout.EPOCH], engine.count[layout.BUSY]) == (0, 0, 0)
     assert matcher.allowed_ids().tolist() == expected
     compiled.engine.compact()
     assert matcher.allowed_ids().tolist() == expected

@@ -174,3 +174,26 @@ def test_runs_that_begin_beyond_ascii_alone() -> None:
         expected = [i for i, token in enumerate(tokens) if read(matcher, token)]
         assert tokens.index("é!".encode()) in expected
         assert ids_of(mask_of(matcher)) == expected
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"minLength": 9},
+        {"maxLength": 9},
+        {"pattern": PATTERNS["has"]},
+        {"pattern": PATTERNS["has one of"]},
+        {"pattern": PATTERNS["dots"]},
+    ],
+    ids=["least", "most", "has", "has one of", "dots"],
+)
+def test_little_is_walked(keywords: dict[str, Any]) -> None:
+    """In no mask more than what leaves the characters of the string, which is a small part of the tokens."""
+    grammar = wb.json_schema({"type": "string", **keywords})
+    matcher = wb.compile(grammar, VOCABULARY, cache=False).matcher()
+    assert matcher.accept(TOKENS.index(b'"'))
+    for byte in b"xyabc":
+        before = matcher.stats()["trie_nodes"]
+        matcher.allowed_ids()
+        assert matcher.stats()["trie_nodes"] - before < len(VOCABULARY.trie) / 10
+        assert matcher.accept(TOKENS.index(bytes([byte])))

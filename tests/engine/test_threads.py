@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from random import Random
-from threading import Barrier
+from threading import Barrier, Thread
 
 import numpy as np
 import pytest
@@ -227,3 +227,34 @@ def test_first_masks_by_all_at_once(name: str) -> None:
             assert matcher.accept(token_id)
 
     in_threads(work)
+
+
+def test_known_masks_need_no_lock_unless_somebody_is_at_work() -> None:
+    """While another thread holds the lock, as for accepting a token; but not while it swaps arrays."""
+    matcher = compiled("json", tight=False).matcher()
+    mask, engine = wb.empty_mask(matcher.vocabulary), matcher.compiled.engine
+    matcher.fill_mask(mask)
+    expected = mask.copy()
+    filled = []
+
+    def fill() -> None:
+        mask[:] = 0
+        matcher.fill_mask(mask)
+        filled.append(mask.copy())
+
+    # the first time from the start goes the long way, and remembers where the matcher stands
+    fill()
+    with engine.lock:
+        reader = Thread(target=fill, daemon=True)
+        reader.start()
+        reader.join(20)
+        assert not reader.is_alive()
+        with engine.busy:
+            waiting = Thread(target=fill, daemon=True)
+            waiting.start()
+            waiting.join(0.2)
+            assert waiting.is_alive()
+    waiting.join(20)
+    assert not waiting.is_alive()
+    assert len(filled) == 3
+    assert all(np.array_equal(one, expected) for one in filled)

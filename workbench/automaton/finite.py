@@ -17,6 +17,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -262,16 +263,20 @@ def with_length(dfa: Dfa, low: int, high: int | None, *, rule: str | None = None
     return _trim(dfa.bounds, dfa.classes, np.concatenate(parts), accepting)
 
 
+@lru_cache(maxsize=256)
 def without_empty(dfa: Dfa) -> Dfa:
-    """The same texts without the empty one: a start of its own, which accepts nothing."""
+    """The same texts without the empty one: a start of its own, which accepts nothing.
+
+    The same object each time: what is known of automata is kept by identity.
+    """
     if not dfa.accepting[0]:
         return dfa
     again = len(dfa.table)  # the start as other texts come to it
-    table = np.append(np.where(dfa.table == 0, again, dfa.table), dfa.table[:1], axis=0)
-    table[again] = table[0]
+    moved = np.where(dfa.table == 0, again, dfa.table).astype(np.int32)
+    table = np.concatenate([moved, moved[:1]])
     accepting = np.append(dfa.accepting, True)
     accepting[0] = False
-    return _trim(dfa.bounds, dfa.classes, table.astype(np.int32), accepting)
+    return _trim(dfa.bounds, dfa.classes, table, accepting)
 
 
 def minimise(dfa: Dfa) -> Dfa:

@@ -19,8 +19,8 @@ __all__ = [
     "take_pool",
     "take_rows",
     "take_table",
+    "take_transitions",
 ]
-__all__ += ["take_transitions"]
 
 #: words of a new arena, which are cleared, and slots of its table; words of new transitions and of stored
 #: masks, most of which are address space alone, which costs nothing before it is used

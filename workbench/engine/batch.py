@@ -39,8 +39,6 @@ def fill_masks(matchers: Sequence[Matcher], bitmask: Any) -> None:
         )
     if not array.flags.c_contiguous:
         raise ValueError("the mask of a batch must be contiguous")
-    if not array.flags.writeable:
-        raise ValueError("the mask is read-only; wb.empty_mask makes one that can be written")
     if not n:
         return
     engine = matchers[0]._engine

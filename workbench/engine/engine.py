@@ -28,6 +28,7 @@ from workbench.engine.arena import (
     take_table,
     take_transitions,
 )
+from workbench.engine.busy import Busy
 from workbench.engine.distances import least_bytes
 from workbench.engine.jit import COMPILED
 from workbench.engine.slices import Slice, slices_of
@@ -40,6 +41,19 @@ __all__ = ["Engine", "Sequence"]
 _NO_ROOM = 2**31 - 2**20
 #: situations whose stored masks are found at once; a power of two
 _RECENT = 512
+#: what a compaction renews
+_RENEWED = [
+    "pool",
+    "table",
+    "trans",
+    "start",
+    "rows",
+    "recent",
+    "rows_at",
+    "row_hash",
+    "row_table",
+    "epoch",
+]
 _USED, _ROWS_USED = layout.USED, layout.ROWS
 
 
@@ -55,24 +69,6 @@ class Sequence(Protocol):
     """What holds positions and lets them be renumbered."""
 
     positions: array[int]
-
-
-class Busy:
-    """Says, inside an engine's lock, that kernels run without the GIL or arrays are swapped.
-
-    Meanwhile nobody looks masks up without the lock (``lookup_to``).
-    """
-
-    __slots__ = ("_counts",)
-
-    def __init__(self, counts: memoryview[int]) -> None:
-        self._counts = counts
-
-    def __enter__(self) -> None:
-        self._counts[layout.BUSY] += 1
-
-    def __exit__(self, *error: object) -> None:
-        self._counts[layout.BUSY] -= 1
 
 
 class Engine:
@@ -293,23 +289,24 @@ class Engine:
         """Copy what live sequences need into a fresh arena and renumber their positions."""
         with self.lock, self.busy:
             sequences = list(self.sequences)
-            before = [array("q", one.positions) for one in sequences]
-            old = self.pool, self.table, self.trans, self.start, self.count.copy()
+            positions = [np.array(one.positions, dtype=np.int64) for one in sequences]
+            before, count = {name: getattr(self, name) for name in _RENEWED}, self.count.copy()
             try:
-                self._copy_live(sequences)
+                self._copy_live(sequences, positions)
             except BaseException:
                 # whatever stopped it, an interrupt say: all is as it was
-                for one, positions in zip(sequences, before, strict=True):
-                    one.positions[:] = positions
-                self.pool, self.table, self.trans, self.start, self.count[:] = old
+                for name, value in before.items():
+                    setattr(self, name, value)
+                self.count[:] = count
                 self._forget_lone()
+                _renumber(sequences, positions)
                 raise
             finally:
                 self._publish()
 
-    def _copy_live(self, sequences: list[Sequence]) -> None:
-        packed = [np.array(one.positions, dtype=np.int64) for one in sequences]
-        everything = np.concatenate([np.array([self.start], dtype=np.int64), *packed])
+    def _copy_live(self, sequences: list[Sequence], positions: list[NDArray[np.int64]]) -> None:
+        """Do so, in new arrays; ``positions`` are those of the sequences."""
+        everything = np.concatenate([np.array([self.start], dtype=np.int64), *positions])
         roots = np.concatenate([everything >> 32, everything & 0xFFFFFFFF])
         old_pool, old_count = self.pool, self.count.copy()
         moved = np.full(old_pool.size, -1, dtype=np.int32)
@@ -326,11 +323,8 @@ class Engine:
         half = len(everything)
         renumbered = new_roots[:half] << 32 | new_roots[half:]
         self.start = int(renumbered[0])
-        at = 1
-        for one in sequences:
-            n = len(one.positions)
-            one.positions[:] = array("q", renumbered[at : at + n].tolist())
-            at += n
+        ends = np.cumsum([1, *map(len, positions)])
+        _renumber(sequences, np.split(renumbered, ends)[1:-1])
         self._drop_rows()
         self.epoch += 1
         self.count[layout.EPOCH] = self.epoch
@@ -594,28 +588,22 @@ class Engine:
     def _grow_rows(self) -> None:
         """Make room for one more mask; forget all when they have used up their budget."""
         n = int(self.count[layout.N_MASKS])
-        if int(self.rows_at[n]) + self.n_words > self.rows.size:
-            if 8 * self.rows.size > self.budgets.row_bytes:
-                try:
-                    rows.forget_rows(self.pool, self.count)
-                    self._drop_rows()
-                finally:
-                    self._publish()
+        full = int(self.rows_at[n]) + self.n_words > self.rows.size
+        try:
+            if full and 8 * self.rows.size > self.budgets.row_bytes:
+                rows.forget_rows(self.pool, self.count)
+                self._drop_rows()
                 return
-            larger = doubled(self.rows)
-            try:
-                self.rows = larger
-            finally:
-                self._publish()
-        if n + 2 > self.row_hash.size // 2:
-            rows_at = np.concatenate([self.rows_at, np.zeros_like(self.rows_at)])
-            row_hash = np.concatenate([self.row_hash, np.zeros_like(self.row_hash)])
-            row_table = np.full(2 * self.row_table.size, -1, dtype=np.int32)
-            rows.rehash_rows(row_hash, row_table, n)
-            try:
+            if full:
+                self.rows = doubled(self.rows)
+            if n + 2 > self.row_hash.size // 2:
+                rows_at = np.concatenate([self.rows_at, np.zeros_like(self.rows_at)])
+                row_hash = np.concatenate([self.row_hash, np.zeros_like(self.row_hash)])
+                row_table = np.full(2 * self.row_table.size, -1, dtype=np.int32)
+                rows.rehash_rows(row_hash, row_table, n)
                 self.rows_at, self.row_hash, self.row_table = rows_at, row_hash, row_table
-            finally:
-                self._publish()
+        finally:
+            self._publish()
 
     # -- views ---------------------------------------------------------------------------------
 
@@ -682,6 +670,11 @@ class Engine:
             "arena_bytes": 4 * self._used() + 4 * int(self.rows_at[int(count[layout.N_MASKS])]),
             "evictions": self.epoch,
         }
+
+
+def _renumber(sequences: list[Sequence], positions: list[NDArray[np.int64]]) -> None:
+    for one, numbers in zip(sequences, positions, strict=True):
+        one.positions[:] = array("q", numbers.tolist())
 
 
 def _unlink(path: object) -> list[tuple[int, int]]:

@@ -78,7 +78,10 @@ def empty_mask(vocabulary: Vocabulary, batch: int | None = None) -> NDArray[np.i
 
 
 def mask_array(bitmask: Any) -> NDArray[np.int32]:
-    """A mask as an array that shares its memory. Raises ``ValueError`` for another type or shape."""
+    """A mask to be written, as an array that shares its memory.
+
+    Raises ``ValueError`` for another type or shape, and where it is read-only.
+    """
     array = bitmask
     if not isinstance(bitmask, np.ndarray):
         if not hasattr(bitmask, "numpy"):
@@ -88,6 +91,8 @@ def mask_array(bitmask: Any) -> NDArray[np.int32]:
         raise ValueError(
             f"a mask has int32 words in 1 or 2 dimensions, not {array.dtype} {array.shape}"
         )
+    if not array.flags.writeable:
+        raise ValueError("the mask is read-only; wb.empty_mask makes one that can be written")
     checked: NDArray[np.int32] = array
     return checked
 
@@ -145,7 +150,7 @@ class Matcher:
 
         ``bitmask`` is an int32 NumPy array or CPU torch tensor of shape ``(words,)`` or
         ``(batch, words)``; row ``row`` is overwritten. Raises ``GrammarTooComplex`` (the row is left as it
-        was) and ``ValueError`` for a mask of another shape or type.
+        was) and ``ValueError`` for a mask of another shape or type, or a read-only one.
         """
         if bitmask is self._mask and row == 0 and not self._terminated:
             # the same array as before, which is what a loop does: no checks, no lock, no array handed over
@@ -183,8 +188,6 @@ class Matcher:
             raise ValueError(
                 f"the mask needs {number_of(words, 'contiguous word')} a row, this one has {array.size}"
             )
-        if not array.flags.writeable:
-            raise ValueError("the mask is read-only; wb.empty_mask makes one that can be written")
         whole: NDArray[np.uint32] = array.view(np.uint32)
         return whole
 

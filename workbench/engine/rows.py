@@ -59,6 +59,19 @@ def is_empty(words):
 
 
 @jit
+def ones(words):
+    """How many bits are set."""
+    bits = 0
+    if not is_empty(words):
+        for i in range(words.size):
+            word = int(words[i])
+            while word:
+                word &= word - 1
+                bits += 1
+    return bits
+
+
+@jit
 def pack_row(words, rows, at, limit):
     """Append a mask to the row store; returns its end or FULL.
 
@@ -68,15 +81,9 @@ def pack_row(words, rows, at, limit):
     n = words.size
     bits = 0
     for first in range(0, n, _BLOCK):
-        block = words[first : min(first + _BLOCK, n)]
-        if not is_empty(block):
-            for i in range(block.size):
-                word = int(block[i])
-                while word:
-                    word &= word - 1
-                    bits += 1
-            if 8 * bits > n:
-                break
+        bits += ones(words[first : min(first + _BLOCK, n)])
+        if 8 * bits > n:
+            break
     size = n if 8 * bits > n else bits
     if at + size > limit:
         return FULL
@@ -124,14 +131,7 @@ def is_row(rows_at, rows, row, words):
         return True
     bits = 0
     for first in range(0, words.size, _BLOCK):
-        block = words[first : min(first + _BLOCK, words.size)]
-        if is_empty(block):
-            continue
-        for i in range(block.size):
-            word = int(block[i])
-            while word:
-                word &= word - 1
-                bits += 1
+        bits += ones(words[first : min(first + _BLOCK, words.size)])
         if bits > n:
             return False
     for i in range(start, start + n):

@@ -25,15 +25,15 @@ from workbench.engine.layout import (
 )
 from workbench.engine.questions import settle
 from workbench.engine.terms import failure
-from workbench.engine.walks import walk, walk_below, walk_difference, walk_exits
-
-
-@jit
-def in_run(byte, loops, beyond):
-    """Whether a byte begins a character of a run."""
-    if byte < 128:
-        return (int(loops[byte >> 5]) >> (byte & 31)) & 1 != 0
-    return beyond != 0 and 0xC2 <= byte <= 0xF4
+from workbench.engine.walks import (
+    in_run,
+    walk,
+    walk_below,
+    walk_difference,
+    walk_exits,
+    walk_odd,
+    walk_others,
+)
 
 
 @jit
@@ -78,44 +78,34 @@ def walk_run(
     the other exits (``inner``) are walked. What a row ``first`` cannot begin with is left out.
     """
     stride = int(auto[STRIDE])
-    rows = int(work[W_DEPTH]) + MAX_ASKED
     around = int(found[1])
     most = int(found[2])
     whole = most == ENDLESS
     for i in range(8):
         if loops[i] != slice_loops[i]:
             whole = False
-    node = 0
-    while node < bytes_.size:
-        byte = int(bytes_[node])
-        stop = int(skips[node])
-        if not in_run(byte, loops, beyond):
-            if in_run(byte, slice_loops, beyond):
-                for i in range(node, stop):
-                    if lengths[i] >= 0:
-                        token = int(tokens[i])
-                        out[token >> 5] = int(out[token >> 5]) & ~(1 << (token & 31)) & 0xFFFFFFFF
-            if trans[row * stride + 1 + byte] != DEAD and trans[first * stride + 1 + byte] != DEAD:
-                work[rows] = row
-                code = walk(
-                    auto,
-                    pool,
-                    table,
-                    count,
-                    trans,
-                    work,
-                    bytes_,
-                    depths,
-                    skips,
-                    tokens,
-                    node,
-                    stop,
-                    bases,
-                    out,
-                )
-                if code < 0:
-                    return code
-        node = stop
+    code = walk_others(
+        auto,
+        pool,
+        table,
+        count,
+        trans,
+        work,
+        bytes_,
+        depths,
+        skips,
+        tokens,
+        lengths,
+        row,
+        first,
+        loops,
+        slice_loops,
+        beyond,
+        bases,
+        out,
+    )
+    if code < 0:
+        return code
     # rows after 1, 2, ... characters of the run, as far as they are told apart
     chain = int(work[W_CHAIN])
     follow = int(work[W_FOLLOW])
@@ -189,8 +179,8 @@ def walk_run(
                 work[follow + k] = trans[then * stride + 1 + byte]
             if steady:
                 # from there on each character leads back to the same row
-                last = int(work[follow + known - 1])
-                fill(work, follow + known, follow + MOST_CHARACTERS + 1, last)
+                same = int(work[follow + known - 1])
+                fill(work, follow + known, follow + MOST_CHARACTERS + 1, same)
         code = walk_exits(
             auto,
             pool,
@@ -212,33 +202,26 @@ def walk_run(
         )
         if code < 0:
             return code
-    # exits within a character, or after more characters than are counted: follow their bytes
-    for e in range(odd.size // 2):
-        token = int(odd[2 * e + 1])
-        if not in_run(int(blob[offsets[token]]), loops, beyond):
-            continue
-        code = walk_below(
-            auto,
-            pool,
-            table,
-            count,
-            trans,
-            work,
-            bytes_,
-            depths,
-            skips,
-            tokens,
-            blob,
-            offsets,
-            row,
-            int(odd[2 * e]),
-            token,
-            bases,
-            out,
-        )
-        if code < 0:
-            return code
-    return 0
+    return walk_odd(
+        auto,
+        pool,
+        table,
+        count,
+        trans,
+        work,
+        bytes_,
+        depths,
+        skips,
+        tokens,
+        odd,
+        blob,
+        offsets,
+        row,
+        loops,
+        beyond,
+        bases,
+        out,
+    )
 
 
 @jit
@@ -284,6 +267,7 @@ def walk_closed(
     leaves,
     leaves_at,
     odd,
+    lengths,
     blob,
     offsets,
     row,
@@ -299,34 +283,29 @@ def walk_closed(
     exits. Where the exit's byte leads to one row from all ``n`` that the run may come to (W_CLOSED), only what
     is below the exits is walked; else the bytes before each are read as well.
     """
-    rows = int(work[W_DEPTH]) + MAX_ASKED
-    stride = int(auto[STRIDE])
     follow = int(work[W_FOLLOW])
-    node = 0
-    while node < bytes_.size:
-        byte = int(bytes_[node])
-        stop = int(skips[node])
-        if not in_run(byte, slice_loops, beyond) and trans[row * stride + 1 + byte] != DEAD:
-            work[rows] = row
-            code = walk(
-                auto,
-                pool,
-                table,
-                count,
-                trans,
-                work,
-                bytes_,
-                depths,
-                skips,
-                tokens,
-                node,
-                stop,
-                bases,
-                out,
-            )
-            if code < 0:
-                return code
-        node = stop
+    code = walk_others(
+        auto,
+        pool,
+        table,
+        count,
+        trans,
+        work,
+        bytes_,
+        depths,
+        skips,
+        tokens,
+        lengths,
+        row,
+        row,
+        slice_loops,
+        slice_loops,
+        beyond,
+        bases,
+        out,
+    )
+    if code < 0:
+        return code
     for byte in range(256):
         if exits_at[byte] == exits_at[byte + 1]:
             continue
@@ -387,29 +366,26 @@ def walk_closed(
             )
             if code < 0:
                 return code
-    for e in range(odd.size // 2):
-        code = walk_below(
-            auto,
-            pool,
-            table,
-            count,
-            trans,
-            work,
-            bytes_,
-            depths,
-            skips,
-            tokens,
-            blob,
-            offsets,
-            row,
-            int(odd[2 * e]),
-            int(odd[2 * e + 1]),
-            bases,
-            out,
-        )
-        if code < 0:
-            return code
-    return 0
+    return walk_odd(
+        auto,
+        pool,
+        table,
+        count,
+        trans,
+        work,
+        bytes_,
+        depths,
+        skips,
+        tokens,
+        odd,
+        blob,
+        offsets,
+        row,
+        slice_loops,
+        beyond,
+        bases,
+        out,
+    )
 
 
 @jit
@@ -477,6 +453,7 @@ def finish(
             leaves,
             leaves_at,
             odd,
+            lengths,
             blob,
             offsets,
             row,

@@ -60,6 +60,14 @@ def walk(
 
 
 @jit
+def in_run(byte, loops, beyond):
+    """Whether a byte begins a character of a run."""
+    if byte < 128:
+        return (int(loops[byte >> 5]) >> (byte & 31)) & 1 != 0
+    return beyond != 0 and 0xC2 <= byte <= 0xF4
+
+
+@jit
 def walk_exits(
     auto,
     pool,
@@ -91,11 +99,7 @@ def walk_exits(
         following = int(work[follow + exits[3 * e + 1]])
         if following < 0:
             continue
-        byte = int(exits[3 * e + 2])
-        if byte < 128:
-            if (loops[byte >> 5] >> (byte & 31)) & 1 == 0:
-                continue
-        elif beyond == 0 or byte < 0xC2 or byte > 0xF4:
+        if not in_run(int(exits[3 * e + 2]), loops, beyond):
             continue
         i = int(exits[3 * e])
         token = int(tokens[i])
@@ -294,3 +298,117 @@ def walk_below(
         bases,
         out,
     )
+
+
+@jit
+def walk_others(
+    auto,
+    pool,
+    table,
+    count,
+    trans,
+    work,
+    bytes_,
+    depths,
+    skips,
+    tokens,
+    lengths,
+    row,
+    first,
+    loops,
+    slice_loops,
+    beyond,
+    bases,
+    out,
+):
+    """Walk the tokens whose first character is none of a run's; unset those of them that are inside the slice.
+
+    What a row ``first`` cannot begin with is left out.
+    """
+    rows = int(work[W_DEPTH]) + MAX_ASKED
+    at = row * int(auto[STRIDE]) + 1
+    first_at = first * int(auto[STRIDE]) + 1
+    node = 0
+    while node < bytes_.size:
+        byte = int(bytes_[node])
+        stop = int(skips[node])
+        if not in_run(byte, loops, beyond):
+            if in_run(byte, slice_loops, beyond):
+                for i in range(node, stop):
+                    if lengths[i] >= 0:
+                        token = int(tokens[i])
+                        out[token >> 5] = int(out[token >> 5]) & ~(1 << (token & 31)) & 0xFFFFFFFF
+            if trans[at + byte] != DEAD and trans[first_at + byte] != DEAD:
+                work[rows] = row
+                code = walk(
+                    auto,
+                    pool,
+                    table,
+                    count,
+                    trans,
+                    work,
+                    bytes_,
+                    depths,
+                    skips,
+                    tokens,
+                    node,
+                    stop,
+                    bases,
+                    out,
+                )
+                if code < 0:
+                    return code
+        node = stop
+    return 0
+
+
+@jit
+def walk_odd(
+    auto,
+    pool,
+    table,
+    count,
+    trans,
+    work,
+    bytes_,
+    depths,
+    skips,
+    tokens,
+    odd,
+    blob,
+    offsets,
+    row,
+    loops,
+    beyond,
+    bases,
+    out,
+):
+    """Walk what lies below a slice's exits within a character, or after more characters than are counted.
+
+    Their bytes are read first. Tokens whose first character is none of the run's are left out.
+    """
+    for e in range(odd.size // 2):
+        token = int(odd[2 * e + 1])
+        if in_run(int(blob[offsets[token]]), loops, beyond):
+            code = walk_below(
+                auto,
+                pool,
+                table,
+                count,
+                trans,
+                work,
+                bytes_,
+                depths,
+                skips,
+                tokens,
+                blob,
+                offsets,
+                row,
+                int(odd[2 * e]),
+                token,
+                bases,
+                out,
+            )
+            if code < 0:
+                return code
+    return 0
