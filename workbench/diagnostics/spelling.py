@@ -335,6 +335,8 @@ class _Search:
         longer = (i for byte in sorted(possible) for i in self.longer.get(byte, ()))
         for token_id in chain(longer, sorted(self.named)):
             self.steps += 1
+            if self.engine.ends(position, token_id):
+                continue
             target = self.engine.advance_token(position, token_id)
             if target >= 0:
                 yield token_id, target

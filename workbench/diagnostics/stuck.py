@@ -176,11 +176,12 @@ def finishes(matcher: Matcher, budget: _Budget) -> bool:
 
 
 def _to_try(matcher: Matcher) -> list[int]:
-    """Allowed tokens worth trying: no ends, short ones first."""
+    """Allowed tokens worth trying: none that only end a text, short ones first."""
     vocabulary = matcher.vocabulary
     ids = matcher.allowed_ids()
     lengths = np.diff(vocabulary.offsets)
-    ids = ids[~np.isin(ids, vocabulary.eos_ids)]
+    named = matcher.compiled.engine.named_ids
+    ids = ids[~np.isin(ids, [end for end in vocabulary.eos_ids if end not in named])]
     order = np.lexsort((ids, lengths[ids]))
     found: list[int] = ids[order][:_TRIED].tolist()
     return found

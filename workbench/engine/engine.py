@@ -384,10 +384,21 @@ class Engine:
 
     def replay(self, position: int, token_id: int) -> int:
         """As :meth:`advance_token`; an end is accepted too, and leads nowhere else."""
-        following = self.advance_token(position, token_id)
-        if following < 0 and token_id in self.vocabulary.eos_ids and self.accepts(position):
+        if self.ends(position, token_id):
             return position
-        return following
+        return self.advance_token(position, token_id)
+
+    def ends(self, position: int, token_id: int) -> bool:
+        """Whether a token ends the text here: the text is complete, and it is no part of the grammar.
+
+        An end token that the grammar names here is a part of it, as long as another end token can end the text.
+        """
+        ends = self.vocabulary.eos_ids
+        if token_id not in ends or not self.accepts(position):
+            return False
+        if self.advance_token(position, token_id) < 0:
+            return True
+        return all(self.advance_token(position, end) >= 0 for end in ends)
 
     def _advance_spelled(self, position: int, token_id: int) -> int:
         """Position after a token's bytes, or a negative number when it is refused or has none."""
@@ -403,6 +414,14 @@ class Engine:
 
     def live_bytes(self, position: int) -> frozenset[int]:
         """The bytes that may come next, whatever tokens spell them."""
+        return frozenset(np.flatnonzero(self._live(position)[:256]).tolist())
+
+    def names_token(self, position: int) -> bool:
+        """Whether a token may come next as itself."""
+        return bool(self._live(position)[256:].any())
+
+    def _live(self, position: int) -> NDArray[np.uint8]:
+        """Per byte and symbol, whether it may come next."""
         live = np.zeros(self.packed.n_symbols, dtype=np.uint8)
         with self.lock, self.busy:
             self.count[layout.WORK] = 0
@@ -420,7 +439,7 @@ class Engine:
                     live,
                 )
                 if code == 0:
-                    return frozenset(np.flatnonzero(live[:256]).tolist())
+                    return live
                 if code == layout.TANGLED:
                     self._untangle(position >> 32)
                 else:
