@@ -3,7 +3,8 @@
 What guards let begin has to be possible to finish (see :class:`~workbench.grammar.ir.Scope`); the engine takes the
 author's word for it. Here it is looked at, by itself: each scope is walked with every record that its guards
 allow, and where a state has no way to the end of the scope, a text that leads there is given to the engine. What
-it confirms is told. Values that have to differ are not kept in these records.
+it confirms is told. Values that have to differ are not kept in these records. Most scopes need no walk: ``ways_out.py``
+proves them.
 
 Next file to read: ``workbench/diagnostics/spelling.py``.
 """
@@ -23,10 +24,11 @@ from workbench.automaton.model import MANY
 from workbench.diagnostics.author_states import AuthorStates, Node, passed
 from workbench.diagnostics.earley import TooMuch
 from workbench.diagnostics.shortest import NEVER, Shortest, other_text
+from workbench.diagnostics.ways_out import always_ends
 from workbench.engine import CompiledGrammar
 from workbench.engine.tokens import resolve_tokens
 from workbench.errors import GrammarTooComplex
-from workbench.grammar.ir import CharSet, Graph, OtherText, Scope
+from workbench.grammar.ir import CharSet, Graph, Guard, OtherText, Scope
 from workbench.wording import number_of
 
 __all__ = ["StuckText", "stuck_by_records"]
@@ -121,6 +123,10 @@ def _held(compiled: CompiledGrammar, text: bytes) -> StuckText | None:
     return told
 
 
+class _Few(Exception):
+    """Texts that come once are few."""
+
+
 class _Walk:
     """The situations of one scope, the ones with most members first."""
 
@@ -138,7 +144,12 @@ class _Walk:
         self.complete = True
 
     def run(self, budget: int) -> int:
-        """Walk; returns how many situations were looked at."""
+        """Walk, where no proof does without; returns how many situations were looked at."""
+        try:
+            if always_ends(self._scope, self._begin[0], self._asked, self._is_final):
+                return 0
+        except _Few:
+            pass
         todo = [self._begin]
         met = {self._begin}
         while todo:
@@ -193,6 +204,21 @@ class _Walk:
                     alive.add(here)
                     todo.append(here)
         return alive
+
+    def _asked(self, number: int) -> Iterator[tuple[Guard | None, int]]:
+        """What is asked after a state, and the state then. Raises ``_Few`` where texts come to an end."""
+        state = self._states.states[number]
+        for target in state.skips:
+            yield None, self._chain(target)[0]
+        for guard, target in state.guards:
+            yield guard, self._chain(target)[0]
+        for target, piece in self._shortest.read_from(number):
+            if self._how_many(piece) < MANY:
+                raise _Few
+            yield None, self._chain(target)[0]
+
+    def _is_final(self, number: int) -> bool:
+        return self._states.states[number].final
 
     # Steps
 
