@@ -192,7 +192,7 @@ def scope_at_random(rng: random.Random) -> tuple[Scope, list[Edge], int]:
 def test_what_is_proved_is_so() -> None:
     """Whatever the members that came; and most of what is so is proved."""
     proved = so = 0
-    for seed in range(4_000):
+    for seed in range(1_500):
         scope, edges, end = scope_at_random(random.Random(seed))
         leaving: dict[int, list[tuple[Guard | None, int]]] = {}
         for source, guard, target in edges:
@@ -204,7 +204,7 @@ def test_what_is_proved_is_so() -> None:
         assert right or not told, (seed, scope, edges)
         proved += told
         so += right
-    assert 0 < so < 4_000
+    assert 0 < so < 1_500
     assert proved > so / 3
 
 

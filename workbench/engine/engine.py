@@ -8,9 +8,7 @@ renumber them.
 from __future__ import annotations
 
 import weakref
-from array import array
 from threading import RLock
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,12 +29,13 @@ from workbench.engine.arena import (
 from workbench.engine.busy import Busy
 from workbench.engine.distances import least_bytes
 from workbench.engine.jit import COMPILED
+from workbench.engine.positions import Positioned, Sequence, renumber
 from workbench.engine.slices import Slice, slices_of
 from workbench.engine.tables import Packed, scratch
 from workbench.errors import GrammarTooComplex
 from workbench.vocabulary import Vocabulary
 
-__all__ = ["Engine", "Sequence"]
+__all__ = ["Engine"]
 
 _NO_ROOM = 2**31 - 2**20
 #: situations whose stored masks are found at once; a power of two
@@ -55,20 +54,6 @@ _RENEWED = [
     "epoch",
 ]
 _USED, _ROWS_USED = layout.USED, layout.ROWS
-
-
-class Positioned(Protocol):
-    """What stands at a position, also after positions were renumbered."""
-
-    @property
-    def top(self) -> int:
-        """The position."""
-
-
-class Sequence(Protocol):
-    """What holds positions and lets them be renumbered."""
-
-    positions: array[int]
 
 
 class Engine:
@@ -299,7 +284,7 @@ class Engine:
                     setattr(self, name, value)
                 self.count[:] = count
                 self._forget_lone()
-                _renumber(sequences, positions)
+                renumber(sequences, positions)
                 raise
             finally:
                 self._publish()
@@ -324,7 +309,7 @@ class Engine:
         renumbered = new_roots[:half] << 32 | new_roots[half:]
         self.start = int(renumbered[0])
         ends = np.cumsum([1, *map(len, positions)])
-        _renumber(sequences, np.split(renumbered, ends)[1:-1])
+        renumber(sequences, np.split(renumbered, ends)[1:-1])
         self._drop_rows()
         self.epoch += 1
         self.count[layout.EPOCH] = self.epoch
@@ -418,7 +403,7 @@ class Engine:
 
     def names_token(self, position: int) -> bool:
         """Whether a token may come next as itself."""
-        return bool(self._live(position)[256:].any())
+        return bool(self.named_ids) and bool(self._live(position)[256:].any())
 
     def _live(self, position: int) -> NDArray[np.uint8]:
         """Per byte and symbol, whether it may come next."""
@@ -689,11 +674,6 @@ class Engine:
             "arena_bytes": 4 * self._used() + 4 * int(self.rows_at[int(count[layout.N_MASKS])]),
             "evictions": self.epoch,
         }
-
-
-def _renumber(sequences: list[Sequence], positions: list[NDArray[np.int64]]) -> None:
-    for one, numbers in zip(sequences, positions, strict=True):
-        one.positions[:] = array("q", numbers.tolist())
 
 
 def _unlink(path: object) -> list[tuple[int, int]]:
