@@ -15,6 +15,7 @@ from tests.decoding.fakes import FakeCompiled  # noqa: E402
 from workbench.decoding import Decoder, Sampling, Trace  # noqa: E402
 from workbench.engine import CompiledGrammar  # noqa: E402
 from workbench.errors import DeadEnd, GrammarTooComplex, WorkbenchError  # noqa: E402
+from workbench.frontends.gbnf import gbnf  # noqa: E402
 from workbench.models import LoadedModel  # noqa: E402
 from workbench.vocabulary import Vocabulary  # noqa: E402
 
@@ -113,6 +114,18 @@ def test_kinds(tiny: LoadedModel, fake: FakeCompiled) -> None:
     assert decoder.candidates() == []
     with pytest.raises(WorkbenchError, match="finished"):
         decoder.step()
+
+
+def test_an_end_that_the_grammar_names_does_not_end_the_run(tiny: LoadedModel) -> None:
+    decoder = Decoder(tiny, [2, 5], gbnf('root ::= "a" <[0]> "b" <[0]>'))
+    for token, kind in ((3, "chosen"), (0, "chosen"), (4, "chosen"), (0, "chosen"), (0, "eos")):
+        assert not decoder.is_finished
+        assert decoder.step(token).kind == kind
+    assert decoder.trace.finish_reason == "eos"
+    assert decoder.trace.token_ids == [3, 0, 4, 0, 0]
+    decoder.back(3)
+    assert not decoder.is_finished and decoder.step().kind == "forced"
+    assert Trace.from_json(decoder.trace.to_json()).token_ids == [3, 0, 4]
 
 
 def test_back_and_another_way(tiny: LoadedModel, letters: CompiledGrammar) -> None:

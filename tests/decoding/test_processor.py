@@ -9,10 +9,12 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
+from tests.decoding.conftest import TOKENS  # noqa: E402
 from tests.decoding.fakes import FakeCompiled  # noqa: E402
 from workbench.decoding import GrammarLogitsProcessor, generate  # noqa: E402
 from workbench.engine import CompiledGrammar, compile  # noqa: E402
 from workbench.errors import DeadEnd, WorkbenchError  # noqa: E402
+from workbench.frontends.gbnf import gbnf  # noqa: E402
 from workbench.frontends.regex import regex  # noqa: E402
 from workbench.models import LoadedModel  # noqa: E402
 from workbench.vocabulary import Vocabulary  # noqa: E402
@@ -254,3 +256,59 @@ def test_a_lost_beam_may_only_end(tiny: LoadedModel, letters: CompiledGrammar) -
     assert torch.isfinite(scores[1]).nonzero().flatten().tolist() == [0, 1]
     scores = processor(torch.tensor([[9, 3, 4], [9, 12, 0]]), torch.zeros(2, tiny.vocabulary.width))
     assert torch.isfinite(scores[1]).nonzero().flatten().tolist() == [0, 1]
+
+
+#: turns with an end token between them
+TURNS = r'root ::= [ab] <[0]> [cd] <[0]> "0"{1,3} | "0" "1"?'
+
+
+def turns(ids: list[int]) -> str:
+    """Tokens as letters, the end tokens as ``.`` and ``!``."""
+    return "".join({0: ".", 1: "!"}.get(i, TOKENS[i].decode()) for i in ids)
+
+
+def test_ends_that_the_grammar_names_inside(tiny: LoadedModel, vocabulary: Vocabulary) -> None:
+    """In plain ``generate`` the text goes on behind them, if the grammar says when a row is done."""
+    compiled = compile(gbnf(TURNS), vocabulary)
+    processor = GrammarLogitsProcessor(compiled)
+    torch.manual_seed(0)
+    got = run(
+        tiny,
+        processor,
+        PROMPTS * 4,
+        max_new_tokens=12,
+        do_sample=True,
+        temperature=3.0,
+        stopping_criteria=[processor.stopping],
+        eos_token_id=[],
+    )
+    texts = [re.sub("(?<=[01])[.!]+$", "", turns(row)) for row in got]
+    assert all(re.fullmatch(r"[ab]\.[cd]\.0{1,3}|01?", text) for text in texts)
+    assert any("." in text for text in texts)
+    assert len({len(text) for text in texts}) > 1
+    for prompt in PROMPTS:
+        want = generate(tiny, prompt, compiled, max_tokens=20, trace=False)
+        processor.reset()
+        (row,) = run(
+            tiny,
+            processor,
+            [prompt],
+            max_new_tokens=20,
+            do_sample=False,
+            stopping_criteria=[processor.stopping],
+            eos_token_id=[],
+        )
+        assert tuple(row) == want.token_ids and want.finish_reason == "eos"
+
+
+def test_rows_that_generate_ends_too_early_are_told(
+    tiny: LoadedModel, vocabulary: Vocabulary
+) -> None:
+    compiled = compile(gbnf(TURNS), vocabulary)
+    processor = GrammarLogitsProcessor(compiled, prompt_length=1)
+    blank = torch.zeros(2, tiny.vocabulary.width)
+    processor(torch.tensor([[9, 3], [9, 4]]), blank.clone())
+    processor(torch.tensor([[9, 3, 0], [9, 4, 0]]), blank.clone())
+    ids = torch.tensor([[9, 3, 0, 0], [9, 4, 0, 5]])
+    with pytest.raises(WorkbenchError, match=r"ended row 0 at .* goes on: pass stopping_criteria"):
+        processor(ids, blank.clone())

@@ -24,7 +24,7 @@ import secrets
 import time
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from typing import Any
 
@@ -240,6 +240,8 @@ class Decoder:
         step = self._describe_step(position, token, token_id is not None, sample_ms)
         if not self.matcher.accept(token):
             raise WorkbenchError(self._refusal(token))
+        if self.matcher.is_terminated:  # an end token may also be one that the grammar names inside
+            step = replace(step, kind="eos")
         step = self.trace.append(step)
         self._after_token()
         return step
@@ -327,9 +329,7 @@ class Decoder:
         if not 0 <= token < self.vocabulary.size:
             raise WorkbenchError(f"{token} is no token of this model")
         kind: StepKind = "sampled"
-        if token in self.vocabulary.eos_ids:
-            kind = "eos"
-        elif chosen:
+        if chosen:
             kind = "chosen"
         elif situation.allowed_count == 1:
             kind = "forced"

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from transformers import LogitsProcessor
+from transformers import LogitsProcessor, StoppingCriteria
 
 from workbench.device import apply_mask
 from workbench.errors import DeadEnd, WorkbenchError
@@ -46,6 +46,8 @@ class _Row:
             del self.tokens[shared:]
         self.lost = False
         for token in tokens[shared:]:
+            if self.matcher.is_terminated:  # padding comes behind the end
+                return
             if not self.matcher.accept(token):
                 self.lost = True
                 return
@@ -59,6 +61,20 @@ class GrammarLogitsProcessor(LogitsProcessor):
     included; without it, it is the width that the first call sees, and a call with a shorter or
     another prompt begins a new run (:meth:`reset` does so in any case). After the end token a row
     may only repeat end tokens, which ``generate`` overwrites with padding.
+
+    ``generate`` by itself stops at each token of its ``eos_token_id``, also where the grammar names that token
+    inside of its texts (``<|end|>`` between turns, say) and the text goes on. For such a grammar let the grammar
+    say when a text has ended::
+
+        model.generate(
+            **inputs,
+            logits_processor=[processor],
+            stopping_criteria=[processor.stopping],
+            eos_token_id=[],
+        )
+
+    Without it, rows of a batch that were stopped too early raise ``WorkbenchError``; a single one comes back as it
+    is, cut short. What stands behind the end of a row that was done before others are end tokens.
 
     A token that the grammar refuses in a row means that another processor forced it: this raises
     ``WorkbenchError``. With ``beams`` True, for ``num_beams`` above 1, such a row is a beam that is
@@ -87,7 +103,7 @@ class GrammarLogitsProcessor(LogitsProcessor):
 
         ids: list[list[int]] = input_ids.tolist()
         length = self._begin(ids)
-        self._place([self._until_end(row[length:]) for row in ids])
+        self._place([row[length:] for row in ids])
         bitmask = empty_mask(self.compiled.vocabulary, batch=len(ids))
         ended: list[int] = []
         for i, row in enumerate(self._rows):
@@ -106,6 +122,19 @@ class GrammarLogitsProcessor(LogitsProcessor):
 
     def _ends(self, scores: torch.Tensor) -> torch.Tensor:
         return torch.tensor(sorted(self._eos_ids), dtype=torch.long, device=scores.device)
+
+    @property
+    def stopping(self) -> StoppingCriteria:
+        """What stops ``generate`` where the grammar's text has ended, for each row."""
+        return _Ended(self)
+
+    def ended(self, input_ids: torch.Tensor) -> torch.Tensor:
+        """Which rows of the ids that ``generate`` has come to have ended, (rows,) bool."""
+        ids: list[list[int]] = input_ids.tolist()
+        length = self._length if self._length is not None else len(ids[0])
+        self._place([row[length:] for row in ids])
+        ended = [row.matcher.is_terminated or row.lost for row in self._rows]
+        return torch.tensor(ended, dtype=torch.bool, device=input_ids.device)
 
     def _begin(self, ids: list[list[int]]) -> int:
         """Notice a new run; returns the width of the prompt."""
@@ -130,13 +159,6 @@ class GrammarLogitsProcessor(LogitsProcessor):
         self._width = width
         return length
 
-    def _until_end(self, tokens: list[int]) -> list[int]:
-        """Cut the padding behind the first end token."""
-        for i, token in enumerate(tokens):
-            if token in self._eos_ids:
-                return tokens[: i + 1]
-        return tokens
-
     def _place(self, wanted: list[list[int]]) -> None:
         """Give every row a matcher at its tokens, moved from the nearest one of the last call."""
         old = self._rows
@@ -152,7 +174,13 @@ class GrammarLogitsProcessor(LogitsProcessor):
         for i, (row, tokens) in enumerate(zip(rows, wanted, strict=True)):
             row.move_to(tokens)
             if row.lost and not self.beams:
-                name = self.compiled.vocabulary.label(tokens[len(row.tokens)])
+                vocabulary = self.compiled.vocabulary
+                name = vocabulary.label(tokens[len(row.tokens)])
+                if row.tokens and row.tokens[-1] in self._eos_ids:
+                    raise WorkbenchError(
+                        f"generate ended row {i} at {vocabulary.label(row.tokens[-1])!r}, where the grammar goes "
+                        "on: pass stopping_criteria=[processor.stopping] and eos_token_id=[] to it"
+                    )
                 raise WorkbenchError(
                     f"row {i} holds {name!r}, which the grammar refuses there: another processor "
                     "forced it, or this is beam search (then pass beams=True)"
@@ -164,7 +192,8 @@ class GrammarLogitsProcessor(LogitsProcessor):
         old = self._rows
         if i < len(old):
             known = old[i].tokens
-            if tokens[: len(known)] == known and len(tokens) <= len(known) + 1:
+            one_more = len(tokens) <= len(known) + 1 or old[i].matcher.is_terminated
+            if tokens[: len(known)] == known and one_more:
                 return i
         best, best_shared = None, 0
         for j, row in enumerate(old):
@@ -172,6 +201,19 @@ class GrammarLogitsProcessor(LogitsProcessor):
             if shared > best_shared:
                 best, best_shared = j, shared
         return best
+
+
+class _Ended(StoppingCriteria):
+    """Stops rows whose text has ended."""
+
+    def __init__(self, processor: GrammarLogitsProcessor) -> None:
+        self._processor = processor
+
+    def __call__(
+        self, input_ids: torch.Tensor, scores: torch.Tensor, **kwargs: Any
+    ) -> torch.Tensor:
+        """Which rows are done, (rows,) bool."""
+        return self._processor.ended(input_ids)
 
 
 def _shared(one: list[int], two: list[int]) -> int:

@@ -46,9 +46,9 @@ class AuthorText:
         self._read: list[tuple[int, int]] = []
         self.problem = ""
 
-    def go_to(self, token_ids: Sequence[int]) -> AuthorParse | None:
-        """The parse after these tokens, ends left out; None with ``problem`` set."""
-        wanted = [i for i in token_ids if i not in self._vocabulary.eos_ids]
+    def go_to(self, token_ids: Sequence[int], *, ended: bool = False) -> AuthorParse | None:
+        """The parse after these tokens, the last of which ``ended`` the text or not; None with ``problem`` set."""
+        wanted = token_ids[:-1] if ended else token_ids
         self.problem = ""
         try:
             parse = self._rewound(wanted)

@@ -281,17 +281,15 @@ def generate_and_judge(
 
 def walked_text(matcher: Matcher, source: random.Random, steps: int) -> str:
     """Draw tokens evenly from the mask, then go to the end by the shortest way."""
-    ends = set(matcher.vocabulary.eos_ids)
     for _ in range(steps):
         token = int(source.choice(matcher.allowed_ids()))
         if not matcher.accept(token):
             raise AssertionError(f"the mask allows token {token}, accept refuses it")
-        if token in ends:
+        if matcher.is_terminated:
             break
     else:
         shortest_completion(matcher)
-    ids = [token for token in matcher.token_ids if token not in ends]
-    return matcher.vocabulary.decode(ids).decode()
+    return matcher.vocabulary.decode(matcher.token_ids).decode()
 
 
 def shortest_completion(matcher: Matcher) -> None:

@@ -42,7 +42,16 @@ from workbench.errors import (
 from workbench.grammar.ir import Outcome
 from workbench.vocabulary import Vocabulary
 
-__all__ = ["DRAFTS", "SuiteReport", "bench_suite", "judge_group", "registry_of"]
+__all__ = [
+    "DRAFTS",
+    "SuiteReport",
+    "bench_suite",
+    "bytes_vocabulary",
+    "judge_group",
+    "read_suite",
+    "registry_of",
+    "suite_groups",
+]
 
 #: The folders of the suite, and the drafts that they are for.
 DRAFTS = {"draft4": 4, "draft6": 6, "draft7": 7, "draft2019-09": 2019, "draft2020-12": 2020}
@@ -168,8 +177,8 @@ def bench_suite(
         raise WorkbenchError(
             f"{results} holds results already: resume it (--resume), remove it, or name another one"
         )
-    files = _read(data)
-    groups = list(_groups(files, set(drafts)))
+    files = read_suite(data)
+    groups = list(suite_groups(files, set(drafts)))
     if not groups:
         raise WorkbenchError(f"{data} holds no tests of JSON Schema")
     order = "any" if takes_property_order("any") else "schema"
@@ -208,8 +217,8 @@ def _count(report: SuiteReport, group: _Group, record: dict[str, Any]) -> None:
     report.seconds += record["seconds"]
 
 
-def _read(path: Path) -> dict[str, Any]:
-    """The JSON files of the archive, by path."""
+def read_suite(path: Path) -> dict[str, Any]:
+    """The JSON files of the archive, by path. Raises ``WorkbenchError`` for what is none."""
     found: dict[str, Any] = {}
     try:
         with tarfile.open(path) as archive:
@@ -223,7 +232,8 @@ def _read(path: Path) -> dict[str, Any]:
     return found
 
 
-def _groups(files: Mapping[str, Any], drafts: set[str]) -> Iterator[_Group]:
+def suite_groups(files: Mapping[str, Any], drafts: set[str]) -> Iterator[_Group]:
+    """The schemas of some drafts with their tests, required and optional, in the order of their files."""
     for name in sorted(files):
         parts = name.split("/")
         if parts[0] != "tests" or parts[1] not in drafts or parts[1] not in DRAFTS:

@@ -94,7 +94,7 @@ def dead_ends(
         return work.report()
     if given is not None:
         work.ends(vocabulary)
-        work.spelling(compiled, budget)
+    work.spelling(compiled, budget, told=given is not None)
     if max_tokens is not None:
         work.budget(compiled, max_tokens)
     return work.report()
@@ -226,8 +226,8 @@ class _Work:
                 )
             )
 
-    def spelling(self, compiled: CompiledGrammar, budget: int) -> None:
-        """What the tokens cannot spell."""
+    def spelling(self, compiled: CompiledGrammar, budget: int, *, told: bool) -> None:
+        """What the tokens cannot spell (``told`` where they were given), and members that leave no way out."""
         report = unspellable(compiled, budget=budget)
         effort = Effort(budget, _EFFORT * budget)
         self.findings += [
@@ -238,6 +238,10 @@ class _Work:
             self.stopped.append(
                 f"{number_of(len(report.places) - _TOLD, 'more place')} without a token"
             )
+        if not told:
+            self.checked.append("members that came, for a way out")
+            self.stopped += [report.stopped] if report.stopped else []
+            return
         left_out = f" ({str(report).splitlines()[0]})" if report.removed else ""
         self.checked.append(f"what the tokens can spell: {str(report).splitlines()[-1]}{left_out}")
         if report.stopped:

@@ -78,7 +78,7 @@ def frames_after(matcher: Matcher) -> tuple[WhyFrame, ...]:
     text = author_text(matcher.compiled)
     with text.lock, matcher.compiled.engine.lock:
         known = len(matcher.token_ids) == matcher.num_accepted
-        parse = text.go_to(matcher.token_ids) if known else None
+        parse = text.go_to(matcher.token_ids, ended=matcher.is_terminated) if known else None
         if parse is None:
             return automaton_standing(matcher).frames
         frames = author_standing(parse, text.grammar).frames
@@ -141,7 +141,7 @@ class _Question:
                 "the matcher keeps only the last tokens, so the automaton's states are named"
             )
             return None
-        parse = self.text.go_to(token_ids)
+        parse = self.text.go_to(token_ids, ended=self.matcher.is_terminated)
         if parse is None:
             self.note = f"{self.text.problem}, so the automaton's states are named"
         return parse
@@ -289,7 +289,9 @@ class _Question:
         if self.matcher.is_terminated:
             return WhyEnd(token_id, label, False, "the text has ended")
         if self._allowed(token_id):
-            return WhyEnd(token_id, label, True, "the text is complete")
+            ends = self.engine.ends(self.matcher.position, token_id)
+            reason = "the text is complete" if ends else "the grammar names this token here"
+            return WhyEnd(token_id, label, True, reason)
         return WhyEnd(token_id, label, False, self._missing(before))
 
     def _missing(self, before: Standing) -> str:

@@ -11,8 +11,9 @@ Next file to read: ``workbench/diagnostics/grammar_parts.py``.
 from __future__ import annotations
 
 import heapq
+import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from workbench.automaton.utf8 import utf8_graph
 from workbench.diagnostics.author_states import AuthorStates, Node
@@ -33,7 +34,7 @@ from workbench.grammar.ir import (
     Token,
 )
 
-__all__ = ["NEVER", "Shortest"]
+__all__ = ["NEVER", "Shortest", "other_text"]
 
 #: longer than any text: there is none
 NEVER = 1 << 60
@@ -322,8 +323,8 @@ class Shortest:
                 body = self.states.states[node.start].calls[0][0]
                 times = node.least if self.inside[body] else 0
                 todo += [body] * min(times, MAX_TEXT)
-            elif node.kind == "other" and isinstance(node.expr, OtherText):
-                todo.append(_other(node.expr))
+            elif node.kind == "other" and "" in node.texts:
+                todo.append(other_text(node.texts))
             else:
                 todo += reversed(self._pieces(node.start, None))
         return bytes(out)
@@ -357,15 +358,21 @@ class Shortest:
         state = self.states.states[i]
         for target in (*state.skips, *(target for _, target in state.guards)):
             yield 0, target, b""
-        for mask, target, _ in state.bytes:
+        for target, piece in self.read_from(i):
+            yield self.inside[piece] if isinstance(piece, int) else len(piece), target, piece
+
+    def read_from(self, state: int) -> Iterator[tuple[int, int | bytes]]:
+        """What can be read from a state, a byte or a node, and the state after; of a token no bytes."""
+        read = self.states.states[state]
+        for mask, target, _ in read.bytes:
             if mask & self._usable:
-                yield 1, target, bytes([_nicest(mask & self._usable)])
-        for ids, target, _ in state.tokens:
+                yield target, bytes([_nicest(mask & self._usable)])
+        for ids, target, _ in read.tokens:
             if ids:
-                yield 0, target, b""
-        for callee, target, _ in state.calls:
+                yield target, b""
+        for callee, target, _ in read.calls:
             if self.inside[callee] < NEVER:
-                yield self.inside[callee], target, callee
+                yield target, callee
 
 
 def _led_to(start: int, edges: list[tuple[int, int]]) -> set[int]:
@@ -384,15 +391,10 @@ def _nicest(mask: int) -> int:
     return (mask & -mask).bit_length() - 1
 
 
-def _other(expr: OtherText) -> bytes:
-    """A short text between quotes that is none of those of an expression."""
-    texts = set(expr.texts)
-    if "" not in texts:
-        return b""
-    number = 0
-    while (word := _word(number)) in texts:
-        number += 1
-    return json.dumps(word)[1:-1].encode()
+def other_text(texts: Collection[str], which: int = 0) -> bytes:
+    """A short text between quotes that is none of some, in as many ways as one likes (``which``)."""
+    words = (word for word in map(_word, itertools.count()) if word not in texts)
+    return json.dumps(next(itertools.islice(words, which, None)))[1:-1].encode()
 
 
 def _word(number: int) -> str:

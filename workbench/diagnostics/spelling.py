@@ -4,8 +4,10 @@ A byte that is in no token is removed from a grammar when it is compiled. A byte
 no token by itself, is more dangerous: where it comes first in what may follow, a token has to hold it
 together with the right neighbours. :func:`unspellable` looks for the places where none does:
 
-- a *dead end*: the text may go on, in bytes, yet no token may come, and the text is not complete;
+- a *dead end*: no token may come, and the text is not complete; it may go on in bytes, or not even that;
 - a *point of no return*: tokens may come, but however one goes on the text is never complete.
+
+Whatever the tokens are, the guards of a grammar may let begin what cannot be finished (``records.py``).
 
 It explores what can stand at the borders of tokens, shortest text first. Not every token has to be
 tried: one whose bytes are all tokens by themselves leads where these lead one after the other. (Tokens
@@ -19,17 +21,19 @@ from __future__ import annotations
 
 import heapq
 from array import array
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Literal
 
 import numpy as np
 
+from workbench.diagnostics.records import StuckText, stuck_by_records
 from workbench.diagnostics.spellable import (
     byte_classes,
     characters_suffice,
     members_of,
+    reached,
     without_records,
 )
 from workbench.engine import CompiledGrammar, compile as compile_grammar
@@ -70,6 +74,8 @@ class Place:
         where = f"{after} (tokens {tokens})" if tokens else after
         if self.kind == "no return":
             return f"no return: {where} tokens may come, but the text can never be completed"
+        if not self.possible:
+            return f"dead end: {where} nothing can come: all members that may come have come"
         return (
             f"dead end: {where} only {_bytes_shown(self.possible)} can come, "
             "and no token spells that there"
@@ -110,8 +116,10 @@ class SpellingReport:
             lines.append(f"{place}{more}")
         if not self.places:
             lines.append("no dead ends" if self.complete else "no dead ends found so far")
-        if self.proof:
+        if self.proof and self.complete:
             lines.append(f"complete: {self.proof}")
+        elif self.proof:
+            lines.append(f"{self.stopped}; {self.proof}")
         else:
             seen = f"{number_of(self.configurations, 'configuration')}, {number_of(self.steps, 'step')}"
             lines.append(f"complete: {seen}" if self.complete else f"{self.stopped}: {seen}")
@@ -137,6 +145,29 @@ def unspellable(
         raise ValueError("a grammar that is not compiled needs a vocabulary")
     else:
         compiled = compile_grammar(grammar, vocabulary)
+    report = _spelled(compiled, budget)
+    if not any(isinstance(part, ir.Scope) for part in reached(compiled.grammar)):
+        return report
+    stuck, stopped = stuck_by_records(compiled, budget)
+    return replace(
+        report,
+        places=(*report.places, *_as_places(stuck, compiled.vocabulary)),
+        stopped=report.stopped or stopped,
+    )
+
+
+def _as_places(stuck: Iterable[StuckText], vocabulary: Vocabulary) -> Iterator[Place]:
+    """The places that some texts lead to, those that tokens can spell."""
+    id_of = ids_by_bytes(vocabulary)
+    for one in stuck:
+        spelled = fewest_tokens(one.text, id_of, vocabulary.max_token_bytes)
+        if spelled is not None:
+            kind: Kind = "no return" if one.possible else "dead end"
+            yield Place(kind, one.text, spelled, one.possible)
+
+
+def _spelled(compiled: CompiledGrammar, budget: int) -> SpellingReport:
+    """What the tokens cannot spell."""
     vocabulary = compiled.vocabulary
     single = _single_bytes(vocabulary)
     alphabet = byte_classes(compiled.grammar) if len(single) < 256 else []
@@ -226,7 +257,6 @@ class _Search:
         self.engine.sequences.add(self.kept)
         self.number_of: dict[int, int] = {}
         self.epoch = self.engine.epoch
-        self.id_of: dict[bytes, int] = {}
         #: tokens that the grammar names: what they lead to is more than what their bytes do
         self.named = frozenset(i for ids in compiled.automaton.symbols for i in ids)
         self.single = _single_bytes(self.vocabulary, self.named)
@@ -305,6 +335,8 @@ class _Search:
         longer = (i for byte in sorted(possible) for i in self.longer.get(byte, ()))
         for token_id in chain(longer, sorted(self.named)):
             self.steps += 1
+            if self.engine.ends(position, token_id):
+                continue
             target = self.engine.advance_token(position, token_id)
             if target >= 0:
                 yield token_id, target
@@ -329,11 +361,13 @@ class _Search:
             states = self.engine.states(self._position(number))
             found.setdefault((kind, states, node.possible), []).append(way)
         ordered = []
+        id_of, longest = ids_by_bytes(self.vocabulary), self.vocabulary.max_token_bytes
         for (kind, _, possible), ways in found.items():
             path = self._path(min(ways))
             text = self.vocabulary.decode(path)
-            token_ids = tuple(path) if self.named else self._fewest_tokens(text)
-            ordered.append(Place(kind, text, token_ids, possible, len(ways)))
+            # each prefix of a text may come, so any way to spell it may
+            fewest = None if self.named else fewest_tokens(text, id_of, longest)
+            ordered.append(Place(kind, text, fewest or tuple(path), possible, len(ways)))
         yield from sorted(ordered, key=lambda place: (len(place.text), place.text, place.kind))
 
     def _entered(self, finishing: set[int]) -> dict[int, _Way]:
@@ -371,29 +405,36 @@ class _Search:
             number, token_id = self.nodes[number].parent, self.nodes[number].token_id
         return path[::-1]
 
-    def _fewest_tokens(self, text: bytes) -> tuple[int, ...]:
-        """Spell a text with as few tokens as possible: each of its prefixes may come, so any way may."""
-        if not self.id_of:
-            for token_id in range(self.vocabulary.size):
-                self.id_of.setdefault(self.vocabulary.token_bytes(token_id), token_id)
-        longest = self.vocabulary.max_token_bytes
-        counts = [0]
-        starts = [0]
-        for end in range(1, len(text) + 1):
-            ways = [
-                (counts[start] + 1, start)
-                for start in range(max(0, end - longest), end)
-                if text[start:end] in self.id_of
-            ]
-            count, start = min(ways, default=(len(text) + 1, 0))
-            counts.append(count)
-            starts.append(start)
-        spelled = []
-        end = len(text)
-        while end:
-            spelled.append(self.id_of[text[starts[end] : end]])
-            end = starts[end]
-        return tuple(reversed(spelled))
+
+def ids_by_bytes(vocabulary: Vocabulary) -> dict[bytes, int]:
+    """The least id of a token for each byte string that one spells."""
+    found: dict[bytes, int] = {}
+    for token_id in range(vocabulary.size):
+        found.setdefault(vocabulary.token_bytes(token_id), token_id)
+    return found
+
+
+def fewest_tokens(text: bytes, id_of: Mapping[bytes, int], longest: int) -> tuple[int, ...] | None:
+    """Spell a text with as few tokens as possible; None where they cannot spell it."""
+    counts = [0]
+    starts = [0]
+    for end in range(1, len(text) + 1):
+        ways = [
+            (counts[start] + 1, start)
+            for start in range(max(0, end - longest), end)
+            if text[start:end] in id_of
+        ]
+        count, start = min(ways, default=(len(text) + 1, 0))
+        counts.append(count)
+        starts.append(start)
+    if counts[-1] > len(text):
+        return None
+    spelled = []
+    end = len(text)
+    while end:
+        spelled.append(id_of[text[starts[end] : end]])
+        end = starts[end]
+    return tuple(reversed(spelled))
 
 
 def _quoted(text: bytes) -> str:

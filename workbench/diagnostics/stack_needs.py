@@ -61,7 +61,8 @@ def decided_by_stack(matcher: Matcher) -> NDArray[np.bool_]:
     for symbol, tokens in enumerate(automaton.symbols):
         alone, above = walks.threads(walks.step(start, 256 + symbol))
         for token in tokens:
-            found[token] = not alone if allowed[token] else above and not alone
+            above_some = above or (ends and token in vocabulary.eos_ids)
+            found[token] = not alone if allowed[token] else above_some and not alone
     return found
 
 

@@ -55,7 +55,9 @@ def stuck_finding(
     innermost = stack[0] if stack else WhyFrame("")
     shown = next((frame for frame in stack if frame.pointer is not None), innermost)
     pointer = shown.pointer
-    if place.kind == "dead end":
+    if not place.possible:
+        message = "nothing may come: all members that may come have come, and the mask is empty"
+    elif place.kind == "dead end":
         message = (
             f"only {bytes_text(place.possible)} may come, and no token spells that there: "
             "the mask is empty"
@@ -91,13 +93,20 @@ def _standing(
             matcher.accept_tokens(place.token_ids)
             return [], frames_after(matcher)
         stacks: list[tuple[AuthorFrame, ...]] = parse.stacks()
+        taken = 0
+        while not stacks and taken < min(_BACK, len(parse)):
+            # nothing is open where guards let nothing pass: what was open before is
+            parse.take_back(1)
+            taken += 1
+            stacks = parse.stacks()
         stack = stacks[0] if stacks else ()
         frames = tuple(text.frame(frame, parse) for frame in stack)
         ways = [_places(parse, place.possible)]
-        for byte in reversed(place.text[len(place.text) - min(back, len(parse)) :]):
+        read = place.text[: len(place.text) - taken]
+        for byte in reversed(read[len(read) - min(back, len(parse)) :]):
             parse.take_back(1)
             ways.append(_places(parse, frozenset({byte})))
-        if len(ways) > 1:
+        if taken or len(ways) > 1:
             text.forget()  # what was taken back, it still counts as read
         text.done()
         return ways, frames
@@ -167,11 +176,12 @@ def finishes(matcher: Matcher, budget: _Budget) -> bool:
 
 
 def _to_try(matcher: Matcher) -> list[int]:
-    """Allowed tokens worth trying: no ends, short ones first."""
+    """Allowed tokens worth trying: none that only end a text, short ones first."""
     vocabulary = matcher.vocabulary
     ids = matcher.allowed_ids()
     lengths = np.diff(vocabulary.offsets)
-    ids = ids[~np.isin(ids, vocabulary.eos_ids)]
+    named = matcher.compiled.engine.named_ids
+    ids = ids[~np.isin(ids, [end for end in vocabulary.eos_ids if end not in named])]
     order = np.lexsort((ids, lengths[ids]))
     found: list[int] = ids[order][:_TRIED].tolist()
     return found

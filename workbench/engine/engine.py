@@ -8,9 +8,7 @@ renumber them.
 from __future__ import annotations
 
 import weakref
-from array import array
 from threading import RLock
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,12 +29,13 @@ from workbench.engine.arena import (
 from workbench.engine.busy import Busy
 from workbench.engine.distances import least_bytes
 from workbench.engine.jit import COMPILED
+from workbench.engine.positions import Positioned, Sequence, renumber
 from workbench.engine.slices import Slice, slices_of
 from workbench.engine.tables import Packed, scratch
 from workbench.errors import GrammarTooComplex
 from workbench.vocabulary import Vocabulary
 
-__all__ = ["Engine", "Sequence"]
+__all__ = ["Engine"]
 
 _NO_ROOM = 2**31 - 2**20
 #: situations whose stored masks are found at once; a power of two
@@ -55,20 +54,6 @@ _RENEWED = [
     "epoch",
 ]
 _USED, _ROWS_USED = layout.USED, layout.ROWS
-
-
-class Positioned(Protocol):
-    """What stands at a position, also after positions were renumbered."""
-
-    @property
-    def top(self) -> int:
-        """The position."""
-
-
-class Sequence(Protocol):
-    """What holds positions and lets them be renumbered."""
-
-    positions: array[int]
 
 
 class Engine:
@@ -299,7 +284,7 @@ class Engine:
                     setattr(self, name, value)
                 self.count[:] = count
                 self._forget_lone()
-                _renumber(sequences, positions)
+                renumber(sequences, positions)
                 raise
             finally:
                 self._publish()
@@ -324,7 +309,7 @@ class Engine:
         renumbered = new_roots[:half] << 32 | new_roots[half:]
         self.start = int(renumbered[0])
         ends = np.cumsum([1, *map(len, positions)])
-        _renumber(sequences, np.split(renumbered, ends)[1:-1])
+        renumber(sequences, np.split(renumbered, ends)[1:-1])
         self._drop_rows()
         self.epoch += 1
         self.count[layout.EPOCH] = self.epoch
@@ -384,10 +369,21 @@ class Engine:
 
     def replay(self, position: int, token_id: int) -> int:
         """As :meth:`advance_token`; an end is accepted too, and leads nowhere else."""
-        following = self.advance_token(position, token_id)
-        if following < 0 and token_id in self.vocabulary.eos_ids and self.accepts(position):
+        if self.ends(position, token_id):
             return position
-        return following
+        return self.advance_token(position, token_id)
+
+    def ends(self, position: int, token_id: int) -> bool:
+        """Whether a token ends the text here: the text is complete, and it is no part of the grammar.
+
+        An end token that the grammar names here is a part of it, as long as another end token can end the text.
+        """
+        ends = self.vocabulary.eos_ids
+        if token_id not in ends or not self.accepts(position):
+            return False
+        if self.advance_token(position, token_id) < 0:
+            return True
+        return all(self.advance_token(position, end) >= 0 for end in ends)
 
     def _advance_spelled(self, position: int, token_id: int) -> int:
         """Position after a token's bytes, or a negative number when it is refused or has none."""
@@ -403,6 +399,14 @@ class Engine:
 
     def live_bytes(self, position: int) -> frozenset[int]:
         """The bytes that may come next, whatever tokens spell them."""
+        return frozenset(np.flatnonzero(self._live(position)[:256]).tolist())
+
+    def names_token(self, position: int) -> bool:
+        """Whether a token may come next as itself."""
+        return bool(self.named_ids) and bool(self._live(position)[256:].any())
+
+    def _live(self, position: int) -> NDArray[np.uint8]:
+        """Per byte and symbol, whether it may come next."""
         live = np.zeros(self.packed.n_symbols, dtype=np.uint8)
         with self.lock, self.busy:
             self.count[layout.WORK] = 0
@@ -420,7 +424,7 @@ class Engine:
                     live,
                 )
                 if code == 0:
-                    return frozenset(np.flatnonzero(live[:256]).tolist())
+                    return live
                 if code == layout.TANGLED:
                     self._untangle(position >> 32)
                 else:
@@ -670,11 +674,6 @@ class Engine:
             "arena_bytes": 4 * self._used() + 4 * int(self.rows_at[int(count[layout.N_MASKS])]),
             "evictions": self.epoch,
         }
-
-
-def _renumber(sequences: list[Sequence], positions: list[NDArray[np.int64]]) -> None:
-    for one, numbers in zip(sequences, positions, strict=True):
-        one.positions[:] = array("q", numbers.tolist())
 
 
 def _unlink(path: object) -> list[tuple[int, int]]:

@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Callable
 from weakref import WeakSet
 
-from workbench.engine.engine import Sequence
+from workbench.engine.positions import Sequence
 from workbench.errors import GrammarTooComplex
 
 __all__ = ["History"]

@@ -202,6 +202,11 @@ class Matcher:
     def accept(self, token_id: int) -> bool:
         """Go on with a token. False, and nothing changes, when it may not come next.
 
+        An end token ends a text that is complete; then nothing may come. Where the grammar names it, it is a part
+        of the text like any other token, and the text goes on. Where both are so, it is a part of the text if the
+        vocabulary has another end token that the grammar does not name there, which can end the text; otherwise
+        it ends it.
+
         Raises ``VocabularyError`` for an id outside the logits, ``GrammarTooComplex`` when a budget is used
         up (nothing changes then either).
         """
@@ -215,8 +220,9 @@ class Matcher:
                     following = self._following(at, token_id)
                 ends = False
             else:
-                following = self._following(self._history.top, token_id)
-                ends = token_id in engine.vocabulary.eos_ids
+                at = self._history.top
+                following = self._following(at, token_id)
+                ends = following >= 0 and engine.ends(at, token_id)
             if following < 0:
                 return False
             self.go_on(following, token_id)
@@ -314,7 +320,7 @@ class Matcher:
 
     @property
     def is_terminated(self) -> bool:
-        """Whether an end was accepted; then nothing may come."""
+        """Whether an end was accepted; then nothing may come. See :meth:`accept` for ends that are named."""
         return self._terminated
 
     @property
@@ -337,7 +343,10 @@ class Matcher:
         return self._engine.live_bytes(position)
 
     def forced_bytes(self, limit: int = 65_536) -> bytes:
-        """The bytes that must come next: as long as there is one choice and no end; at most ``limit``."""
+        """The bytes that must come next: as long as there is one choice, no end, and no token that is named.
+
+        At most ``limit``.
+        """
         with self._engine.lock:
             out = bytearray()
             if self._terminated:
@@ -345,7 +354,7 @@ class Matcher:
             position = self._history.top
             while len(out) < limit and not self._engine.accepts(position):
                 choices = self._bytes_after(position)
-                if len(choices) != 1:
+                if len(choices) != 1 or self._engine.names_token(position):
                     break
                 out += bytes(choices)
                 position = self._engine.advance_bytes(
@@ -389,10 +398,13 @@ class Matcher:
             expected = self.allowed_bytes()
             if self._terminated:
                 return Explanation(token_id, data, False, 0, "the text has ended", frozenset())
-            if token_id in vocabulary.eos_ids:
+            named = allowed and token_id in self._engine.named_ids
+            if token_id in vocabulary.eos_ids and not (
+                named and not self._engine.ends(self._history.top, token_id)
+            ):
                 reason = "the text is complete" if allowed else "the text is not complete yet"
                 return Explanation(token_id, data, allowed, 0, reason, expected)
-            if allowed and token_id in self._engine.named_ids:
+            if named:
                 return Explanation(
                     token_id, data, True, len(data), "the grammar names it", expected
                 )

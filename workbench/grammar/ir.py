@@ -139,7 +139,8 @@ class Token(Expr):
     ``"<|im_start|>"``), that a vocabulary has to have: which ids they stand for is found out when the
     grammar is compiled for one. The symbol is one token out of both; ``negated`` makes it any token of the
     vocabulary but these and the ends of the text. Ids and names are kept sorted and without repetition,
-    no ids as ``None``; a negated token without either is any token at all.
+    no ids as ``None``; a negated token without either is any token at all. An end of the text that is named is a
+    symbol like any other (see ``Matcher.accept`` for where it ends the text, too).
 
     Raises ``ValueError`` for a negative id, an empty name, and a plain token with neither.
     """

@@ -149,7 +149,7 @@ def _ways(matcher: Matcher, text: str) -> list[dict[str, Any]]:
     author = author_text(compiled)
     found: dict[Origin, list[int]] = {}
     with author.lock:
-        parse = author.go_to(matcher.token_ids)
+        parse = author.go_to(matcher.token_ids, ended=matcher.is_terminated)
         for byte in sorted(matcher.allowed_bytes()):
             places = parse.expected_places(frozenset((byte,))) if parse is not None else ()
             for place in dict.fromkeys(places):

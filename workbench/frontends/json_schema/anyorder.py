@@ -228,7 +228,10 @@ def free_object(
     builder = _Names(edges, spell, layout, ends, base=ends + len(states))
     free = most is None
     closes = [Guard("end")] if required or least or gather is not None else []
-    for number, (listed, others) in enumerate(states):
+    for number, (every_listed, every_other) in enumerate(states):
+        # a guard must not hope for a member that cannot be written
+        listed = [one for one in every_listed if one.value != NEVER]
+        others = [one for one in every_other if NEVER not in (one.key, one.value)]
         key, after = 3 + 2 * number, 4 + 2 * number
         edges.append((ends + number, Guard("between"), after))
         groups: dict[Clauses, tuple[list[Listed], list[Other]]] = {}

@@ -8,7 +8,7 @@ Next file to read: ``anyorder.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -269,15 +269,15 @@ def _one_notation() -> Dfa:
     return minimise(intersect(determinise(number), complement(determinise(literal("-0")))))
 
 
-def count_names(plan: ObjectPlan) -> int | None:
-    """How many names there are that are not listed; ``None`` when there is no end of them."""
+def count_names(plan: ObjectPlan, cells: Iterable[int]) -> int | None:
+    """How many names some cells have, the empty one not counted; ``None`` when there is no end of them."""
     total = 0
-    for number in range(len(plan.cells())):
+    for number in cells:
         names = plan.cell_names(number)
         found = None if names is None else count_texts(names)
-        if found is None:
+        if names is None or found is None:
             return None
-        total += found
+        total += found - (0 in names.finals)
     return total
 
 

@@ -320,11 +320,13 @@ class Emitter:
         if (self._any_order and plan.named) or (plan.counts and not plan.named):
             return self._in_any_order(plan, origin)
         # where there is an end of the other names, a comma must not be written when all have come
-        count = count_names(plan) if self._once and plan.cells() else None
+        cells = [n for n, c in enumerate(plan.cells()) if self.use(plan.cell_value(c)) != NEVER]
+        count = count_names(plan, cells) if self._once and cells else None
         if count is None:
             return self._scoped(self._in_order(plan, origin), bool(plan.cells()), plan)
         if plan.open is not TRUE or plan.counts:
             return self._in_any_order(plan, origin)
+        count += any(self._holds_empty(plan, number) for number in cells)
         expr = self._in_order(plan, origin, Guard("other"), Guard("may", 0, True))
         return expr if expr == NEVER else Scope(expr, 1, 0, 0, count, origin=origin)
 
@@ -373,7 +375,8 @@ class Emitter:
                     listed.append(Listed(name, move.label, value, move.target, place, *asks))
             states.append((listed, others))
         most = machine.most
-        count = count_names(plan) if self._once else None
+        written = {move.label for moves in machine.moves for move in moves if not move.listed}
+        count = count_names(plan, written) if self._once else None
         if count is not None:
             count += len({one.number for listed, _ in states for one in listed})
             most = count if most is None else min(most, count)
@@ -449,7 +452,10 @@ class Emitter:
         return "" not in plan.named if names is None else 0 in names.finals
 
     def _cell_name(self, plan: ObjectPlan, number: int) -> Expr:
-        """How a name of a cell is written, quotes included; without the empty one where names come once."""
+        """How a name of a cell is written, quotes included; without the empty one where names come once.
+
+        ``NEVER`` when there is no other.
+        """
         cell = plan.cells()[number]
         if cell.content is None:
             if not self._once:
@@ -462,7 +468,7 @@ class Emitter:
             content: Expr = spelled(cell.content, self._spell, self._style)
             if self._once:
                 content = self._cell_text(plan, number) or NEVER
-            known = self._shared["cell", id(cell)] = Seq((_QUOTE, content, _QUOTE))
+            known = self._shared["cell", id(cell)] = in_row(_QUOTE, content, _QUOTE)
         return known
 
     def _cell_text(self, plan: ObjectPlan, number: int) -> OtherText | None:
