@@ -24,12 +24,17 @@ __all__ = [
     "UnsupportedConstraint",
     "VocabularyError",
     "WorkbenchError",
+    "WrongType",
     "underline",
 ]
 
 
 class WorkbenchError(Exception):
     """Base class of every error that this package raises on purpose."""
+
+
+class WrongType(WorkbenchError, TypeError):
+    """An argument is of another type than the function takes; the message says what to pass instead."""
 
 
 def underline(text: str, start: int, end: int | None = None) -> tuple[int, int, str]:

@@ -30,6 +30,7 @@ from workbench.engine import CompiledGrammar, compile as compile_grammar
 from workbench.engine.tokens import resolve_tokens
 from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar, WorkbenchError
 from workbench.grammar.ir import Grammar, Token
+from workbench.inputs import need_examples, need_grammar, need_vocabulary
 from workbench.wording import number_of
 
 if TYPE_CHECKING:
@@ -73,12 +74,15 @@ def dead_ends(
     raise maxLength to 3
       #/maxLength: 2 → 3
     """
+    need_examples(examples, "dead_ends")
+    if vocabulary is not None:
+        need_vocabulary(vocabulary, "dead_ends")
     work = _Work(list(examples))
     if isinstance(grammar, CompiledGrammar):
         vocabulary = vocabulary or grammar.vocabulary
         grammar = grammar.grammar
     if not isinstance(grammar, Grammar):
-        made = work.of_schema(dict(grammar) if isinstance(grammar, Mapping) else grammar)
+        made = work.of_schema(_schema(grammar))
         if made is None:
             return work.report()
         grammar = made
@@ -98,6 +102,15 @@ def dead_ends(
     if max_tokens is not None:
         work.budget(compiled, max_tokens)
     return work.report()
+
+
+def _schema(given: Any) -> dict[str, Any] | bool:
+    """A schema, in a form that a suggestion applies to."""
+    from workbench.frontends.json_schema.plain import read_schema
+
+    if isinstance(given, str | bytes) or given is None:
+        need_grammar(given, "dead_ends")
+    return read_schema(given)
 
 
 class _Work:

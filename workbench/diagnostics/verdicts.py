@@ -72,8 +72,14 @@ def as_bytes(example: Any) -> bytes:
         return bytes(example)
     if isinstance(example, str):
         return example.encode("utf-8", "surrogatepass")
+    from workbench.frontends.json_schema.plain import plain
+
+    value = plain(example)
     try:
-        return json.dumps(example, ensure_ascii=False).encode("utf-8")
+        try:
+            return json.dumps(value, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:  # half of a surrogate pair: JSON writes it as an escape
+            return json.dumps(value).encode("ascii")
     except (TypeError, ValueError) as error:
         raise WorkbenchError(f"{example!r:.60} is no example: {error}") from None
 

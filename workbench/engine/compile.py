@@ -16,6 +16,7 @@ from workbench.engine.matcher import Matcher
 from workbench.engine.tokens import resolve_tokens
 from workbench.grammar.fingerprint import fingerprint
 from workbench.grammar.ir import Expr, Grammar
+from workbench.inputs import need_grammar, need_path, need_vocabulary, wrong_type
 from workbench.vocabulary import Vocabulary
 
 __all__ = ["CompiledGrammar", "cache_info", "clear_cache", "compile", "load_compiled"]
@@ -75,9 +76,13 @@ def compile(
     The last 128 are kept, as long as their engines stay within 512 MB; the environment variable
     ``WORKBENCH_COMPILED_GRAMMARS`` is another number than 128 (0: none).
 
-    Raises ``UnsatisfiableGrammar`` when no text can complete and ``GrammarTooComplex`` when a budget is
-    used up.
+    Raises ``UnsatisfiableGrammar`` when no text can complete, ``GrammarTooComplex`` when a budget is
+    used up, ``WrongType`` for what is no grammar or no vocabulary.
     """
+    need_grammar(grammar, "compile")
+    need_vocabulary(vocabulary, "compile")
+    if budgets is not None and not isinstance(budgets, Budgets):
+        raise wrong_type("compile", "Budgets", budgets, "as in budgets=workbench.Budgets(states=…)")
     budgets = budgets or Budgets()
     if not cache:
         return _compile(grammar, vocabulary, budgets)
@@ -108,6 +113,8 @@ def load_compiled(
     Raises ``ArtifactError`` for a file that is cut off, altered, of another format or none of ours; where
     the automaton is made anew, what ``compile`` raises.
     """
+    need_path(path, "load_compiled")
+    need_vocabulary(vocabulary, "load_compiled")
     artifact = read_artifact(path, {_JSON_TEXTS: _other_names})
     budgets = budgets or artifact.budgets
     fits = artifact.missing == frozenset(vocabulary.missing_bytes) and (

@@ -34,6 +34,7 @@ from workbench.engine.jit import COMPILED
 from workbench.engine.slices import Slice, slices_of
 from workbench.engine.tables import Packed, scratch
 from workbench.errors import GrammarTooComplex
+from workbench.inputs import need_number
 from workbench.vocabulary import Vocabulary
 
 __all__ = ["Engine", "Sequence"]
@@ -358,6 +359,8 @@ class Engine:
 
     def is_plain(self, token_id: int) -> bool:
         """Whether a token goes on by its bytes alone: in range, no end, not named by the grammar."""
+        if token_id.__class__ is not int:
+            token_id = need_number(token_id, "accept", "a token id")
         return 0 <= token_id < self._n_tokens and token_id not in self._special
 
     def advance_token(self, position: int, token_id: int) -> int:

@@ -28,6 +28,7 @@ from workbench.export.gbnf_writer import GbnfText, to_gbnf
 from workbench.export.page import page
 from workbench.export.testfile import TEST_FILE
 from workbench.grammar.ir import Grammar
+from workbench.inputs import need_examples, wrong_type
 
 __all__ = [
     "EXPECTED",
@@ -198,9 +199,18 @@ def _readable(value: Any) -> bytes:
 
 def examples_of(tests: Mapping[str, Sequence[Any]]) -> tuple[Example, ...]:
     """Examples from lists by what is expected. Raises ``ValueError`` for another key."""
+    if not isinstance(tests, Mapping):
+        raise wrong_type(
+            "export",
+            "tests as a mapping of lists",
+            tests,
+            'as in tests={"accept": […], "reject": […]}',
+        )
     unknown = [key for key in tests if key not in EXPECTED]
     if unknown:
         raise ValueError(f"tests are lists under {', '.join(EXPECTED)}, not {unknown[0]!r}")
+    for expected in EXPECTED:
+        need_examples(tests.get(expected, ()), f"the list under {expected!r} of export's tests")
     return tuple(
         Example(as_bytes(example), expected)
         for expected in EXPECTED

@@ -20,6 +20,7 @@ from workbench.automaton.linear import NotRegular, resolve
 from workbench.automaton.regular import MAX_STATES
 from workbench.grammar.ir import Expr, Grammar, Graph, Ref
 from workbench.grammar.until import until as until_expr
+from workbench.inputs import need_grammar, wrong_type
 
 __all__ = ["NotRegular", "complement", "difference", "intersection", "until"]
 
@@ -57,6 +58,9 @@ def until(*markers: str | bytes, include: bool = True) -> Grammar:
     >>> until("</think>").rules["root"].n_states
     9
     """
+    for marker in markers:
+        if not isinstance(marker, str | bytes):
+            raise wrong_type("until", "markers that are texts or bytes", marker)
     return Grammar({"root": until_expr(markers, include=include)}, "root", kind="until")
 
 
@@ -67,8 +71,7 @@ def _operation(
     starts: list[Expr] = []
     names: list[str] = []
     for number, grammar in enumerate(grammars):
-        if not isinstance(grammar, Grammar):
-            raise TypeError(f"{grammar!r} is not a Grammar")
+        need_grammar(grammar, kind)
         try:
             starts += resolve([Ref(grammar.start)], grammar.rules)
         except NotRegular as error:

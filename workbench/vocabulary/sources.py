@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import VocabularyError
+from workbench.inputs import described, wrong_type
 from workbench.vocabulary.endings import (
     Declared,
     declared_by_files,
@@ -52,6 +53,8 @@ class Source:
 
 def open_source(tokenizer: Any) -> Source:
     """Find the tokenizer behind an object or a path. Raises VocabularyError where there is none."""
+    if hasattr(tokenizer, "token_bytes") and hasattr(tokenizer, "eos_ids"):
+        raise wrong_type("Vocabulary.load", "a tokenizer", tokenizer, "it is one already")
     if isinstance(tokenizer, str | os.PathLike):
         return _open_path(Path(os.fspath(tokenizer)).expanduser())
     return _open_object(tokenizer)
@@ -130,7 +133,7 @@ def _open_object(tokenizer: Any) -> Source:
         return _open_backend(tokenizer, _convert(tokenizer))
     else:
         raise VocabularyError(
-            f"a {type(tokenizer).__name__} is not a tokenizer that can be read as bytes; pass a "
+            f"{described(tokenizer)} is not a tokenizer that can be read as bytes; pass a "
             "Hugging Face tokenizer, a model folder, or a tokenizer.json(.xz) path"
         )
     return _piece_source(pieces, declared_next_to(tokenizer), partial(_same, tokenizer))

@@ -14,6 +14,7 @@ from urllib.parse import urldefrag, urljoin
 
 from workbench.errors import GrammarTooComplex
 from workbench.frontends.json_schema.location import Resource
+from workbench.frontends.json_schema.plain import plain
 from workbench.frontends.json_schema.values import MAX_LEVELS
 
 __all__ = ["Resources", "draft_of", "escape"]
@@ -145,7 +146,7 @@ class Resources:
             if isinstance(self._registry, Mapping) and not hasattr(
                 self._registry, "get_or_retrieve"
             ):
-                return self._registry.get(uri)
+                return plain(self._registry.get(uri))
             return self._registry.get_or_retrieve(uri).value.contents
         except (LookupError, AttributeError):
             return None
