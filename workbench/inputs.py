@@ -23,6 +23,7 @@ __all__ = [
     "need_compiled",
     "need_examples",
     "need_grammar",
+    "need_list",
     "need_matcher",
     "need_matchers",
     "need_model",
@@ -245,6 +246,12 @@ def need_examples(values: Any, who: str) -> None:
         raise wrong_type(who, "a list of examples", values, "put it in a list")
     if not hasattr(values, "__iter__"):
         raise wrong_type(who, "a list of examples", values)
+
+
+def need_list(value: Any, who: str, wanted: str) -> None:
+    """Raise ``WrongType`` unless a value is several things; one text is none of these."""
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
+        raise wrong_type(who, wanted, value)
 
 
 def need_number(value: Any, who: str, wanted: str) -> int:

@@ -619,7 +619,17 @@ def test_size_is_no_limit(text: str) -> None:
     assert time.perf_counter() - started < 60
 
 
-@pytest.mark.parametrize("text", ["(" * 10_000, '("a"' * 10_000, ")" * 10_000, "[" * 10_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 10_000,
+        '("a"' * 10_000,
+        ")" * 10_000,
+        "[" * 300_000,
+        '"\\' * 100_000,
+        "root ::= " + "[#x1" * 100_000,
+    ],
+)
 def test_broken_and_deep(text: str) -> None:
     with pytest.raises(GrammarSyntaxError):
         gbnf(f"root ::= {text}")

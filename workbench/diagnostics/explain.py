@@ -70,9 +70,7 @@ def explain(matcher: Matcher, token: int | str | bytes) -> Why:
     >>> wb.explain(matcher, ")").sentence
     "byte 1 (')') may not come: the text is complete"
     """
-    if not isinstance(matcher, Matcher):
-        need_matcher(matcher, "explain")
-        raise wrong_type("explain", "a matcher of a compiled grammar", matcher)
+    need_matcher(matcher, "explain")
     return _Question(matcher, token).answer()
 
 

@@ -19,7 +19,7 @@ from workbench.engine.history import History
 from workbench.engine.jit import COMPILED, entry
 from workbench.engine.layout import REFUSED, SITE_BASE
 from workbench.errors import GrammarTooComplex, VocabularyError
-from workbench.inputs import need_number, need_vocabulary, wrong_type
+from workbench.inputs import need_list, need_number, need_vocabulary
 from workbench.vocabulary import Vocabulary
 from workbench.wording import number_of
 
@@ -257,8 +257,7 @@ class Matcher:
 
     def accept_tokens(self, token_ids: Iterable[int]) -> int:
         """Accept tokens until one is refused; returns how many were accepted."""
-        if isinstance(token_ids, str) or not hasattr(token_ids, "__iter__"):
-            raise wrong_type("accept_tokens", "a list of token ids", token_ids)
+        need_list(token_ids, "accept_tokens", "a list of token ids")
         accepted = 0
         for token_id in token_ids:
             if not self.accept(token_id):

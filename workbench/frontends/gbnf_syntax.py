@@ -71,11 +71,10 @@ _marker: STRING
 _UNTIL.2: /until\(/
 """
 _BYTE_MARKER = "%extend _marker: BYTES"
-_DEFINITION = re.compile(
-    r'"[^"\\]*(?:\\.[^"\\]*)*"|\[[^\]\\]*(?:\\.[^\]\\]*)*\]|#[^\r\n]*'
-    r"|(?<![A-Za-z0-9_-])(b|until)[ \t]*::=",
-    re.DOTALL,
-)
+#: What may hold anything: literals, classes, comments. What is never closed goes to the end of the text, so
+#: that none is looked through twice.
+_OPAQUE = r'"(?:\\.|[^"\\]|\\\Z)*+(?:"|\Z)|\[(?:\\.|[^\]\\]|\\\Z)*+(?:\]|\Z)|#[^\r\n]*+'
+_DEFINITION = re.compile(_OPAQUE + r"|(?<![A-Za-z0-9_-])(b|until)[ \t]*+::=", re.DOTALL)
 
 _WORDS = {
     "STRING": "something to match (a literal, class, rule name or group)",
@@ -89,7 +88,7 @@ _WORDS = {
     "RBRACE": "'}'",
     "NAME": "a rule name",
 }
-_LEXEMES = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|\[[^\]\\]*(?:\\.[^\]\\]*)*\]|#[^\r\n]*|[()]', re.S)
+_LEXEMES = re.compile(_OPAQUE + "|[()]", re.DOTALL)
 #: A rule name that became part of the rule before, because that one ends with '|' or '::='.
 _SWALLOWED = re.compile(
     r"(?:[|&~]|::=)[ \t]*(?:#[^\r\n]*)?[\r\n](?:\s|#[^\r\n]*[\r\n])*[A-Za-z0-9_-]+[ \t]*\Z"

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workbench.errors import VocabularyError
-from workbench.inputs import need_number, wrong_type
+from workbench.inputs import need_list, need_number
 from workbench.vocabulary import cache
 from workbench.vocabulary.endings import Declared, declared_by_model, end_ids
 from workbench.vocabulary.labels import label_bytes
@@ -136,8 +136,7 @@ class Vocabulary:
         VocabularyError for ids out of range, a width below the number of tokens, or tokens that are
         not bytes.
         """
-        if isinstance(tokens, str | bytes) or not hasattr(tokens, "__iter__"):
-            raise wrong_type("Vocabulary.from_bytes", "a list of bytes, one for each token", tokens)
+        need_list(tokens, "Vocabulary.from_bytes", "a list of bytes, one for each token")
         texts = list(tokens)
         for i, text in enumerate(texts):
             if not isinstance(text, bytes | bytearray):
@@ -165,8 +164,7 @@ class Vocabulary:
 
     def decode(self, token_ids: Iterable[SupportsIndex]) -> bytes:
         """Return the bytes that tokens spell one after the other; special tokens spell none."""
-        if isinstance(token_ids, str) or not hasattr(token_ids, "__iter__"):
-            raise wrong_type("decode", "a list of token ids", token_ids)
+        need_list(token_ids, "decode", "a list of token ids")
         return b"".join(map(self.token_bytes, token_ids))
 
     def special_name(self, token_id: SupportsIndex) -> str:
@@ -250,8 +248,7 @@ class Vocabulary:
 def _as_list(ids: Any) -> list[Any]:
     if isinstance(ids, str) or hasattr(ids, "__index__"):
         return [ids]
-    if not hasattr(ids, "__iter__"):
-        raise wrong_type("Vocabulary", "the ids that end a text", ids)
+    need_list(ids, "Vocabulary", "the ids that end a text")
     return list(ids)
 
 
