@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 
-from workbench.automaton.budgets import Budgets
+from workbench.automaton.budgets import Budgets, chosen
 from workbench.automaton.build import build_automaton
 from workbench.automaton.model import NOT_BUILT, Automaton
 from workbench.automaton.serial import Artifact, read_artifact, write_artifact
@@ -16,7 +16,7 @@ from workbench.engine.matcher import Matcher
 from workbench.engine.tokens import resolve_tokens
 from workbench.grammar.fingerprint import fingerprint
 from workbench.grammar.ir import Expr, Grammar
-from workbench.inputs import need_grammar, need_path, need_vocabulary, wrong_type
+from workbench.inputs import need_grammar, need_path, need_vocabulary
 from workbench.vocabulary import Vocabulary
 
 __all__ = ["CompiledGrammar", "cache_info", "clear_cache", "compile", "load_compiled"]
@@ -81,9 +81,7 @@ def compile(
     """
     need_grammar(grammar, "compile")
     need_vocabulary(vocabulary, "compile")
-    if budgets is not None and not isinstance(budgets, Budgets):
-        raise wrong_type("compile", "Budgets", budgets, "as in budgets=workbench.Budgets(states=…)")
-    budgets = budgets or Budgets()
+    budgets = chosen(budgets, "compile")
     if not cache:
         return _compile(grammar, vocabulary, budgets)
     # a grammar without a fingerprint is equal to itself alone, for as long as its compiled form holds it

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.automaton.budgets import Budgets
+from workbench.automaton.budgets import Budgets, too_complex
 from workbench.automaton.model import Automaton
 from workbench.engine import kernels as k, layout, rows, terms
 from workbench.engine.arena import (
@@ -199,9 +199,9 @@ class Engine:
         table = 8 * int(self.count[layout.TERMS]) > 3 * self.table.size
         trans = (int(self.count[layout.ROWS]) + 1) * self.stride * 4 > 3 * self.trans.size
         if pool and 2 * self.pool.size > most:
-            raise GrammarTooComplex("arena words", 4 * self.budgets.arena_words)
+            raise too_complex("arena_words", limit=most, budgets=self.budgets)
         if trans and 2 * self.trans.size > most:
-            raise GrammarTooComplex("transitions", 4 * self.budgets.arena_words)
+            raise too_complex("arena_words", limit=most, budgets=self.budgets)
         try:
             if pool or not (table or trans):
                 self.pool = doubled(self.pool)
@@ -242,7 +242,7 @@ class Engine:
             self._grow_rows()
         elif code in (layout.COMPLEX, layout.TANGLED):
             self.count[layout.TOO_COMPLEX] = 0
-            raise GrammarTooComplex("stack entries in one call", self.budgets.step_work)
+            raise too_complex("step_work", budgets=self.budgets)
 
     def _settled(self) -> bool:
         """Whether the last kernel ran to its end; grows or raises when it did not."""

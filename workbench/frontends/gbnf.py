@@ -39,6 +39,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Any
 
+from workbench.automaton.budgets import Budgets, chosen, using
 from workbench.errors import GrammarSyntaxError
 from workbench.frontends.gbnf_dialects import refuse_hexadecimal
 from workbench.frontends.gbnf_operators import Operations
@@ -64,15 +65,16 @@ __all__ = ["gbnf"]
 _COUNTS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
-def gbnf(text: str | bytes, start: str = "root") -> Grammar:
+def gbnf(text: str | bytes, start: str = "root", *, budgets: Budgets | None = None) -> Grammar:
     """Make a grammar of a GBNF text; ``start`` names the rule that the whole output must match.
 
     The notation and its extensions (``&``, ``~``, ``until(…)``, bytes) are described in this module.
     Bytes are read as UTF-8, or as their byte order mark says. Raises ``WrongType`` for what is no text,
     ``GrammarSyntaxError`` with the position of what is malformed,
     undefined, defined twice or not regular where it has to be, and ``GrammarTooComplex`` when the automaton
-    of an operation has too many states.
+    of an operation has too many states for ``budgets``.
     """
+    limits = chosen(budgets, "gbnf")
     source = _decode(text)
     refuse_hexadecimal(source)
     tree = parse_tree(source)
@@ -98,7 +100,8 @@ def gbnf(text: str | bytes, start: str = "root") -> Grammar:
             hint=f"defined are: {', '.join(list(rules)[:8])}; pass start=… to begin with another",
         )
     _check_references(source, rules, operations)
-    return Grammar(operations.settle(rules), start, kind="gbnf", source=source)
+    with using(limits):
+        return Grammar(operations.settle(rules), start, kind="gbnf", source=source)
 
 
 def _decode(text: str | bytes) -> str:

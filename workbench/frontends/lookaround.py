@@ -22,18 +22,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from workbench.automaton.budgets import in_force, too_complex
 from workbench.automaton.finite import Dfa, determinise, minimise
 from workbench.automaton.subsets import Ranges, partition
-from workbench.errors import GrammarTooComplex
 from workbench.frontends.regex_chars import Scanner
 from workbench.frontends.unicode_sets import LINE_TERMINATORS, WORD
 from workbench.grammar.ir import EMPTY, CharSet, Expr, Graph
 
 __all__ = ["Guarded", "Positions", "look_automaton", "looks_around", "parse_looking", "ranges_of"]
-
-#: Most positions of a pattern, and most states of its automaton before it is turned around.
-MAX_POSITIONS = 3_000
-MAX_SETS = 20_000
 
 _QUANTIFIER = re.compile(r"([*+?]|\{([0-9]+)(?:(,)([0-9]*))?\})(\??)")
 _GROUP = re.compile(r"\((?:\?(?::|<?=|<?!|P?<[^\W\d]\w*>))?")
@@ -73,8 +69,8 @@ class Positions:
 
     def new(self, layer: list[int]) -> int:
         """One more position."""
-        if len(self.empty) >= MAX_POSITIONS:
-            raise GrammarTooComplex("positions of a pattern", MAX_POSITIONS)
+        if len(self.empty) >= in_force().pattern_positions:
+            raise too_complex("pattern_positions")
         self.empty.append([])
         self.moves.append([])
         layer.append(len(self.empty) - 1)
@@ -356,8 +352,8 @@ class _Backwards:
                 if target_state not in number_of:
                     number_of[target_state] = len(queue) + 1
                     queue.append(target_state)
-                    if len(queue) > MAX_SETS:
-                        raise GrammarTooComplex("states of a pattern", MAX_SETS, self.pattern)
+                    if len(queue) > in_force().pattern_states:
+                        raise too_complex("pattern_states", self.pattern)
                 edges.append((number_of[target_state], CharSet(labels[kind]), number_of[state]))
         return Graph(len(queue) + 1, 0, (1,), tuple(edges))
 

@@ -27,6 +27,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from workbench.automaton.budgets import Budgets, chosen, using
 from workbench.automaton.finite import to_graph
 from workbench.errors import GrammarSyntaxError
 from workbench.frontends.lookaround import look_automaton, looks_around, parse_looking
@@ -91,14 +92,16 @@ def search(branches: Sequence[Branch], *, of_bytes: bool = False) -> Expr:
     return _either(exprs)
 
 
-def regex(pattern: str | bytes, *, ignore_case: bool = False) -> Grammar:
+def regex(
+    pattern: str | bytes, *, ignore_case: bool = False, budgets: Budgets | None = None
+) -> Grammar:
     """Make a grammar of the texts that a pattern matches from end to end; of byte strings for ``bytes``.
 
     Flags, comments and POSIX classes are read as described in this module. A byte order mark at the start of a
     text is no part of it. Raises ``GrammarSyntaxError``, ``GrammarTooComplex`` where look-around needs too many
-    states, and ``WrongType`` for what is no pattern.
+    states for ``budgets``, and ``WrongType`` for what is no pattern.
     """
-    pattern = _checked(pattern)
+    pattern, limits = _checked(pattern), chosen(budgets, "regex")
     expr: Expr
     try:
         expr = full_match(parse_regex(pattern, ignore_case=ignore_case, extended=True))
@@ -106,7 +109,8 @@ def regex(pattern: str | bytes, *, ignore_case: bool = False) -> Grammar:
         if isinstance(pattern, bytes) or not looks_around(pattern):
             raise
         parse_looking(pattern, ignore_case=ignore_case, extended=True)
-        dfa = look_automaton(pattern, whole=True, ignore_case=ignore_case, extended=True)
+        with using(limits):
+            dfa = look_automaton(pattern, whole=True, ignore_case=ignore_case, extended=True)
         expr = to_graph(dfa, CharSet)
     return Grammar({"root": expr}, "root", kind="regex", source=pattern)
 

@@ -16,8 +16,10 @@ Next file to read: ``plain.py``.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
+from workbench.automaton.budgets import Budgets, chosen, using
 from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar
 from workbench.frontends.json_schema.document import Document
 from workbench.frontends.json_schema.emit import Emitter
@@ -52,6 +54,7 @@ def json_schema(
     unicode_escapes: bool = True,
     numbers: str = "any",
     unique_keys: bool = True,
+    budgets: Budgets | None = None,
 ) -> Grammar:
     r"""Make a grammar of the JSON texts that a schema accepts.
 
@@ -72,6 +75,7 @@ def json_schema(
     ``strict`` follows the convention of hosted services: such objects are closed, and all properties
     that they list are required. ``ascii_only`` writes other characters as escapes;
     ``unicode_escapes=False`` leaves escapes with ``\u`` out, and so the characters that need one.
+    ``budgets`` bounds the work; a grammar keeps its own for the parts that are written later.
     ``numbers="plain"`` leaves exponents out, and the fraction of numbers that have to be integers.
     ``grammar.outcomes`` tells for each keyword whether it is enforced, restricted, an annotation or
     unsupported.
@@ -94,30 +98,32 @@ def json_schema(
         raise ValueError(f"numbers must be 'any' or 'plain', not {numbers!r}")
     if ascii_only and not unicode_escapes:
         raise ValueError("ascii_only needs unicode_escapes")
+    limits = chosen(budgets, "json_schema")
     spelling = "ascii" if ascii_only else "any" if unicode_escapes else "plain"
     style = layout(whitespace, max_whitespace, separators, indent)
     try:
-        parsed = read_schema(schema)
-        document = Document(
-            parsed,
-            report=on_unsupported == "report",
-            draft=draft,
-            registry=registry,
-            formats=formats == "assert",
-            closed=strict or not additional_properties,
-            all_required=strict,
-            any_order=property_order == "any",
-        )
-        document.read()
-        any_order = property_order == "any"
-        counter = Counter(Nodes(document.of_value), any_order)
-        if document.unique and settle_items(document, counter):
+        with using(limits):
+            parsed = read_schema(schema)
+            document = Document(
+                parsed,
+                report=on_unsupported == "report",
+                draft=draft,
+                registry=registry,
+                formats=formats == "assert",
+                closed=strict or not additional_properties,
+                all_required=strict,
+                any_order=property_order == "any",
+            )
+            document.read()
+            any_order = property_order == "any"
             counter = Counter(Nodes(document.of_value), any_order)
-        root = counter.nodes.of((document.root,))
-        if counter.emptiness.holds(root):
-            raise UnsatisfiableGrammar(*counter.emptiness.blame(root))
-        emitter = Emitter(counter, style, spelling, numbers == "plain", unique_keys)
-        rules, start = emitter.rules(root)
+            if document.unique and settle_items(document, counter):
+                counter = Counter(Nodes(document.of_value), any_order)
+            root = counter.nodes.of((document.root,))
+            if counter.emptiness.holds(root):
+                raise UnsatisfiableGrammar(*counter.emptiness.blame(root))
+            emitter = Emitter(counter, style, spelling, numbers == "plain", unique_keys)
+            rules, start = emitter.rules(root)
     except RecursionError:
         raise GrammarTooComplex("schema nesting levels", MAX_LEVELS) from None
     outcomes = document.outcomes
@@ -145,6 +151,7 @@ def json_schema(
                 formats,
             ],
             [additional_properties, strict, ascii_only, unicode_escapes, numbers, unique_keys],
+            asdict(limits),
         )
     if not unicode_escapes:
         # a rule that asks for what cannot be written has no text: then the builder has to look at all

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urldefrag, urljoin
 
+from workbench.automaton.budgets import in_force, too_complex
 from workbench.errors import GrammarTooComplex
 from workbench.frontends.json_schema.location import Resource
 from workbench.frontends.json_schema.plain import plain
@@ -45,7 +46,6 @@ _MAPS = frozenset(
     ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"]
 )
 _DATA_KEYWORDS = frozenset({"enum", "const", "default", "examples"})
-_MAX_VALUES = 3_000_000
 #: Part of the URIs of meta-schemas.
 _META = "://json-schema.org/"
 
@@ -95,7 +95,7 @@ class Resources:
         while stack:
             value = stack.pop()
             seen += 1
-            if seen > _MAX_VALUES:
+            if seen > in_force().values:
                 return True
             if isinstance(value, dict):
                 if "$dynamicRef" in value or "$recursiveRef" in value:
@@ -179,8 +179,8 @@ class Resources:
             seen += 1
             if level > 2 * MAX_LEVELS:
                 raise GrammarTooComplex("schema nesting levels", MAX_LEVELS)
-            if seen > _MAX_VALUES:
-                raise GrammarTooComplex("values in one document", _MAX_VALUES)
+            if seen > in_force().values:
+                raise too_complex("values")
             if isinstance(value, dict):
                 if is_schema:
                     resource = self._enter(value, pointer, resource, index, level)
