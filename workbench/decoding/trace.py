@@ -333,7 +333,7 @@ class Trace:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the trace to a file, compressed when its name ends in ``.gz``, all or nothing."""
         target = Path(path)
-        data = self.to_json().encode("utf-8")
+        data = self.to_json().encode("utf-8", "backslashreplace")
         if target.suffix == ".gz":
             data = gzip.compress(data, mtime=0)
         target.parent.mkdir(parents=True, exist_ok=True)

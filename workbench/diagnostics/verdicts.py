@@ -43,11 +43,13 @@ class Judge:
 
     def __init__(self, grammar: Grammar | CompiledGrammar | None) -> None:
         self.compiled: CompiledGrammar | None = None
+        budgets = None
         if isinstance(grammar, CompiledGrammar):
+            budgets = grammar.engine.budgets
             grammar = grammar.grammar
         if grammar is not None:
             with suppress(UnsatisfiableGrammar):
-                self.compiled = compile_grammar(grammar, byte_vocabulary())
+                self.compiled = compile_grammar(grammar, byte_vocabulary(), budgets)
 
     def verdict(self, text: bytes) -> Verdict:
         """What the grammar says of a text."""

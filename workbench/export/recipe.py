@@ -187,14 +187,17 @@ def _schema_text(schema: Any) -> str | None:
 
 
 def canonical(value: Any) -> bytes:
-    """JSON with sorted keys and no spaces: equal values give equal bytes."""
+    """JSON with sorted keys and no spaces: equal values give equal bytes.
+
+    Half of a surrogate pair, which UTF-8 has no bytes for, is written as the escape that it is in JSON.
+    """
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "surrogatepass")
+    return text.encode("utf-8", "backslashreplace")
 
 
 def _readable(value: Any) -> bytes:
     text = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-    return text.encode("utf-8", "surrogatepass")
+    return text.encode("utf-8", "backslashreplace")
 
 
 def examples_of(tests: Mapping[str, Sequence[Any]]) -> tuple[Example, ...]:
@@ -263,7 +266,7 @@ def build(recipe: Recipe) -> Built:
     problems = [*found.problems, *gbnf_problems]
     covered = found.covered
     files = {
-        SOURCE_FILES[recipe.kind]: recipe.source.encode("utf-8", "surrogatepass"),
+        SOURCE_FILES[recipe.kind]: recipe.source.encode("utf-8", "backslashreplace"),
         "examples.json": _readable(_examples(recipe.examples, verdicts)),
         "outcomes.json": _readable(
             [
@@ -276,12 +279,12 @@ def build(recipe: Recipe) -> Built:
         "test_grammar.py": TEST_FILE.encode(),
     }
     if gbnf is not None:
-        files[GBNF_FILE] = gbnf.text.encode("utf-8")
+        files[GBNF_FILE] = gbnf.text.encode("utf-8", "backslashreplace")
     if recipe.tokenizer_report is not None:
         files["dead_ends_tokenizer.json"] = _readable(recipe.tokenizer_report)
     files["report.html"] = page(
         recipe, grammar, verdicts, report, covered, gbnf, gbnf_entry
-    ).encode()
+    ).encode("utf-8", "backslashreplace")
     manifest = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,

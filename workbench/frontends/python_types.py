@@ -59,7 +59,7 @@ def from_type(
         )
     if isinstance(type_, str | bytes):
         raise wrong_type("from_type", "a Python type", type_, "pass the type itself, not its name")
-    if hasattr(type_, "model_fields") and not isinstance(type_, type):
+    if hasattr(type(type_), "model_fields"):
         raise wrong_type(
             "from_type", "a Python type", type_, f"pass its class, {type(type_).__name__}"
         )

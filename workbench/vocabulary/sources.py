@@ -90,7 +90,7 @@ def _open_folder(folder: Path) -> Source:
             return _open_sentencepiece_file(folder / "tokenizer.model", declared)
         raise VocabularyError(
             f"the folder {str(folder)!r} holds no tokenizer.json, and transformers finds no "
-            f"tokenizer there either: {_first_line(error)}"
+            f"tokenizer there either{_detail(error)}"
         ) from None
     return _open_object(tokenizer)
 
@@ -334,6 +334,12 @@ def _unpack(raw: bytes) -> bytes:
 
 def _same(tokenizer: Any) -> Any:
     return tokenizer
+
+
+def _detail(error: BaseException) -> str:
+    """The first line of an error after a colon, unless it only leads up to others."""
+    line = _first_line(error)
+    return "" if line.endswith(":") else f": {line}"
 
 
 def _first_line(error: BaseException) -> str:

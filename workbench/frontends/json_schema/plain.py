@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
+from math import inf
 from numbers import Integral, Real
 from typing import Any
 
@@ -143,4 +144,6 @@ def _decimal_of(value: Fraction) -> Any:
     if not places:
         return value.numerator
     digits = tuple(map(int, str(abs(value * 10**places).numerator)))
-    return Decimal((int(value < 0), digits, -places))
+    exact = Decimal((int(value < 0), digits, -places))
+    near = float(value) if abs(value) < 10**300 else inf
+    return near if Decimal(repr(near)) == exact else exact
