@@ -23,6 +23,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = (
     "wording",
     "errors",
+    "inputs",
     "grammar",
     "automaton",
     "frontends",

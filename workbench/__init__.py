@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         UnsupportedConstraint,
         VocabularyError,
         WorkbenchError,
+        WrongType,
     )
     from workbench.export.bundle import Exported, export
     from workbench.export.gbnf_writer import to_gbnf
@@ -107,6 +108,7 @@ _HOMES = {
     "WhyByte": "diagnostics.why",
     "Workbench": "notebook",
     "WorkbenchError": "errors",
+    "WrongType": "errors",
     "accept_all": "engine",
     "cache_info": "engine.compile",
     "clear_cache": "engine.compile",
@@ -178,6 +180,7 @@ __all__ = [
     "WhyByte",
     "Workbench",
     "WorkbenchError",
+    "WrongType",
     "accept_all",
     "cache_info",
     "clear_cache",

@@ -7,6 +7,7 @@ error and exit code 2, Ctrl-C in exit code 130.
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import sys
@@ -15,10 +16,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from workbench.automaton.budgets import using
 from workbench.diagnostics.bench_commands import add_bench
 from workbench.diagnostics.commands import add_diagnostics
-from workbench.diagnostics.files import add_grammar_file, kind_of, read_grammar, read_vocabulary
-from workbench.errors import WorkbenchError
+from workbench.diagnostics.files import (
+    add_grammar_file,
+    budgets_of,
+    kind_of,
+    read_grammar,
+    read_vocabulary,
+)
+from workbench.errors import GrammarTooComplex, WorkbenchError
 from workbench.export.commands import add_export
 from workbench.wording import number_of
 
@@ -68,10 +76,19 @@ DEMO_PROMPT = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        # half of a surrogate pair, of a schema or of an argument, has no bytes: it is shown as an escape
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     arguments = _parser().parse_args(argv)
     run: Callable[[argparse.Namespace], int] = arguments.run
     try:
-        return run(arguments)
+        with using(budgets_of(arguments)):
+            return run(arguments)
+    except GrammarTooComplex as error:
+        way = f" (here: --budget {error.field}=NUMBER)" if error.field else ""
+        print(f"workbench: {error}{way}", file=sys.stderr)
+        return 2
     except WorkbenchError as error:
         print(f"workbench: {error}", file=sys.stderr)
         return 2

@@ -24,12 +24,17 @@ __all__ = [
     "UnsupportedConstraint",
     "VocabularyError",
     "WorkbenchError",
+    "WrongType",
     "underline",
 ]
 
 
 class WorkbenchError(Exception):
     """Base class of every error that this package raises on purpose."""
+
+
+class WrongType(WorkbenchError, TypeError):
+    """An argument is of another type than the function takes; the message says what to pass instead."""
 
 
 def underline(text: str, start: int, end: int | None = None) -> tuple[int, int, str]:
@@ -111,16 +116,35 @@ class UnsatisfiableGrammar(WorkbenchError):
 
 
 class GrammarTooComplex(WorkbenchError):
-    """A budget of work units was used up while compiling or stepping."""
+    """A budget of work units was used up while reading a grammar, compiling or stepping.
 
-    def __init__(self, budget: str, limit: int, rule: str | None = None) -> None:
+    ``field`` names it in ``workbench.Budgets``; None for a limit that is fixed.
+    """
+
+    def __init__(
+        self,
+        budget: str,
+        limit: int,
+        rule: str | None = None,
+        *,
+        raised_by: str | None = None,
+        field: str | None = None,
+    ) -> None:
         self.budget = budget
         self.limit = limit
         self.rule = rule
+        self.raised_by = raised_by
+        self.field = field
         where = f" in rule {rule!r}" if rule else ""
+        way = f" or raise the limit, as in {raised_by}" if raised_by else ""
         super().__init__(
-            f"the grammar needs more than {limit:,} {budget}{where}; simplify it there or raise the "
-            "limit through workbench.Budgets"
+            f"the grammar needs more than {limit:,} {budget}{where}; simplify it there{way}"
+        )
+
+    def at(self, rule: str) -> GrammarTooComplex:
+        """The same error with the rule, or the place in a schema, that it is about."""
+        return GrammarTooComplex(
+            self.budget, self.limit, rule, raised_by=self.raised_by, field=self.field
         )
 
 

@@ -372,7 +372,7 @@ def test_a_grammar_for_another_vocabulary_is_refused(tiny: LoadedModel) -> None:
 
 
 def test_what_is_no_grammar_is_refused(tiny: LoadedModel) -> None:
-    with pytest.raises(TypeError, match=r"a grammar is what .* not str"):
+    with pytest.raises(TypeError, match=r"a run takes a Grammar, not a str"):
         Decoder(tiny, PROMPT, "[a-z]+")
 
 

@@ -12,11 +12,11 @@ import pytest
 
 from tests.frontends.ir_match import matches
 from tests.frontends.walks import small_vocabulary
+from workbench.automaton.budgets import Budgets
 from workbench.diagnostics.bench_generation import generate_and_judge
 from workbench.engine import compile
 from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar
 from workbench.frontends.json_schema import intervals, json_schema, strings
-from workbench.frontends.json_schema.counted import MAX_PLACES
 
 WORDS = r"^(?:\S+\s+){0,49}\S+$"
 
@@ -75,7 +75,7 @@ def test_walks_end_and_are_valid() -> None:
 def test_nothing_left_and_too_much() -> None:
     with pytest.raises(UnsatisfiableGrammar):
         json_schema({"type": "string", "pattern": "^(aaaa)*$", "minLength": 997, "maxLength": 999})
-    with pytest.raises(GrammarTooComplex, match=f"{MAX_PLACES:,} states of a pattern"):
+    with pytest.raises(GrammarTooComplex, match=f"{Budgets().length_states:,} states of a pattern"):
         json_schema(
             {"type": "string", "pattern": "^(ab|c)*$", "minLength": 10**8, "maxLength": 10**8}
         )

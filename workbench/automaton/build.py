@@ -8,7 +8,7 @@ completed" means: completed with this vocabulary.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import accumulate
 
@@ -28,6 +28,7 @@ from workbench.grammar.ir import (
     CharSet,
     Expr,
     Grammar,
+    Literal,
     Origin,
     OtherText,
     Ref,
@@ -42,6 +43,7 @@ __all__ = ["build_automaton"]
 _MAX_ORIGINS = 16
 _PRINTABLE = frozenset(range(0x20, 0x7F))
 _MAX_COUNT = 2**30
+_QUOTE = ord('"')
 
 
 def build_automaton(
@@ -75,6 +77,11 @@ def _without_fresh(rules: dict[str, Expr], missing: frozenset[int]) -> dict[str,
     """The rules, if none speaks of texts that come once: automata that are built ahead keep no texts."""
     for expr in rules.values():
         if any(map(_keeps, walk(expr))):
+            if _QUOTE in missing:
+                raise VocabularyError(
+                    """no token has the byte '"' (0x22), between two of which names and strings of JSON stand: """
+                    "no object with a member can be written. Use a tokenizer that has it"
+                )
             lacking = ", ".join(repr(chr(byte)) for byte in sorted(missing & _PRINTABLE)[:8])
             raise VocabularyError(
                 f"no token contains {lacking}: texts that may come once (names of objects, unique items) "
@@ -146,14 +153,35 @@ def _explain_empty(
         for leaf in walk(expr):
             if (isinstance(leaf, CharSet) and not leaf.ranges) or leaf == ByteSet(0):
                 return UnsatisfiableGrammar(part, "a character class in it is empty")
-        if missing:
-            shown = ", ".join(f"0x{b:02X}" for b in sorted(missing)[:8])
-            return UnsatisfiableGrammar(
-                part,
-                f"it needs bytes that no token of the vocabulary contains, or is empty ({shown})",
-            )
+        whole, alone = build_nfa(replace(grammar, start=culprit), frozenset(), Budgets(), terminals)
+        if missing and whole.units[alone].productive:
+            return UnsatisfiableGrammar(part, _lacking(expr, missing))
         return UnsatisfiableGrammar(part, "its language is empty")
     return UnsatisfiableGrammar(f"rule {grammar.start!r}", "its language is empty")
+
+
+def _lacking(expr: Expr, missing: frozenset[int]) -> str:
+    """Which of the missing bytes keep an expression from completing, as far as it spells them itself."""
+    spelled = {byte for leaf in walk(expr) for byte in _bytes_of(leaf)}
+    wanted = sorted(spelled & missing) or sorted(missing)
+    shown = ", ".join(
+        f"{chr(byte)!r} (0x{byte:02X})" if 0x21 <= byte < 0x7F else f"0x{byte:02X}"
+        for byte in wanted[:8]
+    )
+    more = f" and {len(wanted) - 8} more" if len(wanted) > 8 else ""
+    if len(wanted) == 1:
+        return f"no token has the byte {shown}, which it needs"
+    return f"no token has the bytes {shown}{more}, some of which it needs"
+
+
+def _bytes_of(leaf: Expr) -> Iterable[int]:
+    if isinstance(leaf, Literal):
+        return leaf.data
+    if isinstance(leaf, ByteSet):
+        return [byte for byte in range(256) if leaf.mask >> byte & 1]
+    if isinstance(leaf, CharSet):
+        return [byte for low, high in leaf.ranges for byte in range(low, min(high, 0x7F) + 1)]
+    return ()
 
 
 def _dead_rules(

@@ -20,9 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from workbench.automaton.budgets import Budgets
+from workbench.automaton.budgets import Budgets, too_complex
 from workbench.automaton.nfa import Nfa, strongly_connected
-from workbench.errors import GrammarTooComplex
 
 __all__ = ["Machine", "determinise"]
 
@@ -213,9 +212,7 @@ class _Determiniser:
     def _spend(self, work: int) -> None:
         self.work += work
         if self.work > self.budgets.determinisation_work:
-            raise GrammarTooComplex(
-                "positions in determinisation", self.budgets.determinisation_work
-            )
+            raise too_complex("determinisation_work", budgets=self.budgets)
 
     def state(self, nodes: Iterable[int], entry_start: bool = False) -> int:
         """Number of the state for a set of nodes; ``entry_start`` makes it not final."""
@@ -225,7 +222,7 @@ class _Determiniser:
             machine = self.machine
             number = len(machine.final)
             if number >= self.budgets.states:
-                raise GrammarTooComplex("automaton states", self.budgets.states)
+                raise too_complex("states", budgets=self.budgets)
             self.index[key] = number
             machine.final.append(key[1])
             machine.byte.append([])

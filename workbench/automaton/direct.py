@@ -16,7 +16,7 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.automaton.budgets import Budgets
+from workbench.automaton.budgets import Budgets, too_complex
 from workbench.automaton.direct_rows import closure, extended, skips_of, useful_rows
 from workbench.automaton.extents import extent_of, may_be_empty
 from workbench.automaton.fragments import Pieces, Rows
@@ -33,7 +33,6 @@ from workbench.automaton.model import (
     ScopeSpec,
     WatchSpec,
 )
-from workbench.errors import GrammarTooComplex
 from workbench.grammar.ir import (
     Expr,
     Grammar,
@@ -154,7 +153,7 @@ class _Direct(Pieces):
             self.doubts.append((before, self.n))
             self.doubtful = False
         if self.n > self.budgets.positions:
-            raise GrammarTooComplex("positions", self.budgets.positions, name)
+            raise too_complex("positions", name, budgets=self.budgets)
         return start
 
     def _count(self, name: str) -> None:

@@ -23,13 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.lengths import length_range
-from workbench.automaton.subsets import MAX_STATES, MAX_WORK, Meter, Ranges, Recogniser, Subsets
+from workbench.automaton.subsets import Meter, Ranges, Recogniser, Subsets
 from workbench.grammar.ir import Expr, Graph
 from workbench.wording import number_of
 
 __all__ = [
-    "MAX_STATES",
-    "MAX_WORK",
     "Dfa",
     "Recogniser",
     "complement",

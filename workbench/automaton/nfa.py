@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from workbench.automaton.budgets import Budgets
+from workbench.automaton.budgets import Budgets, too_complex
 from workbench.automaton.utf8 import byte_ranges, utf8_graph
-from workbench.errors import GrammarTooComplex
 from workbench.grammar.ir import (
     Alt,
     ByteSet,
@@ -279,7 +278,7 @@ class _Builder:
         nfa.rule.append(rule)
         nfa.origin.append(origin)
         if len(nfa.empty) > self.budgets.positions:
-            raise GrammarTooComplex("positions", self.budgets.positions, nfa.rule_names[rule])
+            raise too_complex("positions", nfa.rule_names[rule], budgets=self.budgets)
         return len(nfa.empty) - 1
 
     def unit(self, name: str, rule: int, body: bool = False) -> int:

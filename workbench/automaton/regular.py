@@ -26,10 +26,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 
 from workbench.automaton import finite
-from workbench.automaton.finite import MAX_STATES, Dfa
+from workbench.automaton.budgets import in_force, too_complex
+from workbench.automaton.finite import Dfa
 from workbench.automaton.linear import NotRegular, resolve, rewrite
 from workbench.automaton.utf8 import utf8_graph
-from workbench.errors import GrammarTooComplex
 from workbench.grammar.ir import (
     NEVER,
     ByteSet,
@@ -42,7 +42,7 @@ from workbench.grammar.ir import (
     children,
 )
 
-__all__ = ["MAX_STATES", "NotRegular", "complement", "difference", "intersect"]
+__all__ = ["NotRegular", "complement", "difference", "intersect"]
 
 _ASCII = (1 << 128) - 1
 _BYTES = CharSet(((0, 255),))
@@ -53,13 +53,13 @@ def intersect(
     *parts: Expr,
     rules: Mapping[str, Expr] | None = None,
     names: Sequence[str] = (),
-    max_states: int = MAX_STATES,
+    max_states: int | None = None,
     origin: Origin | None = None,
 ) -> Graph:
     """Give the texts that belong to every part; ``rules`` are those that the parts use.
 
     Raises ``NotRegular``, and ``GrammarTooComplex`` when an automaton has more than ``max_states`` states
-    or takes too much work to make; it is named by what ``names`` calls the parts.
+    (by default those of the budgets) or takes too much work to make; it is named by what ``names`` calls the parts.
     """
     if not parts:
         raise ValueError("an intersection has parts")
@@ -72,7 +72,7 @@ def difference(
     *others: Expr,
     rules: Mapping[str, Expr] | None = None,
     names: Sequence[str] = (),
-    max_states: int = MAX_STATES,
+    max_states: int | None = None,
     origin: Origin | None = None,
 ) -> Graph:
     """Give the texts of ``part`` that belong to none of the others. Raises as ``intersect`` does."""
@@ -86,7 +86,7 @@ def complement(
     *,
     rules: Mapping[str, Expr] | None = None,
     names: Sequence[str] = (),
-    max_states: int = MAX_STATES,
+    max_states: int | None = None,
     origin: Origin | None = None,
 ) -> Graph:
     """Give the texts that do not belong to ``part`` (the byte strings, see above). Raises as ``intersect``."""
@@ -106,9 +106,9 @@ class _Work:
         parts: Sequence[Expr],
         rules: Mapping[str, Expr] | None,
         names: Sequence[str],
-        max_states: int,
+        max_states: int | None,
     ) -> None:
-        self.max_states = max_states
+        self.max_states = in_force().finite_states if max_states is None else max_states
         self.names = [*names, *[f"part {i + 1}" for i in range(len(names), len(parts))]]
         plain = resolve(parts, rules or {})
         self.bytes = not all(map(_is_text, _leaves(plain)))
@@ -124,7 +124,7 @@ class _Work:
     def checked(self, dfa: Dfa, name: str) -> Dfa:
         small = finite.minimise(dfa)
         if len(small.table) > self.max_states:
-            raise GrammarTooComplex("states of a finite automaton", self.max_states, name)
+            raise too_complex("finite_states", name, limit=self.max_states)
         return small
 
     def joined(self, dfas: Sequence[Dfa]) -> Dfa:

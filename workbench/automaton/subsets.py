@@ -9,14 +9,10 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from workbench.errors import GrammarTooComplex
+from workbench.automaton.budgets import in_force, too_complex
 from workbench.grammar.ir import Alt, CharSet, Expr, Graph, Literal, Repeat, Seq
 
-__all__ = ["MAX_STATES", "MAX_WORK", "Meter", "Ranges", "Recogniser", "Subsets", "partition"]
-
-#: Most states of an automaton over characters, and most steps of work spent on one construction.
-MAX_STATES = 20_000
-MAX_WORK = 2_000_000
+__all__ = ["Meter", "Ranges", "Recogniser", "Subsets", "partition"]
 
 #: Sorted disjoint inclusive ranges of code points.
 Ranges = tuple[tuple[int, int], ...]
@@ -33,15 +29,17 @@ class Meter:
     def __init__(self, rule: str | None) -> None:
         self.rule = rule
         self.work = 0
+        budgets = in_force()
+        self.most_work, self.most_states = budgets.finite_work, budgets.finite_states
 
     def spend(self, amount: int) -> None:
         self.work += amount
-        if self.work > MAX_WORK:
-            raise GrammarTooComplex("determinisation steps", MAX_WORK, self.rule)
+        if self.work > self.most_work:
+            raise too_complex("finite_work", self.rule)
 
     def states(self, count: int) -> None:
-        if count > MAX_STATES:
-            raise GrammarTooComplex("states of a finite automaton", MAX_STATES, self.rule)
+        if count > self.most_states:
+            raise too_complex("finite_states", self.rule)
 
 
 @dataclass(slots=True)

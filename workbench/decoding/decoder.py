@@ -40,6 +40,7 @@ from workbench.decoding.situation import MatcherLike, Situation, Watcher, make_m
 from workbench.decoding.trace import StepKind, Trace, TraceStep, byte_order
 from workbench.device import MaskApplier
 from workbench.errors import DeadEnd, WorkbenchError
+from workbench.inputs import need_model
 from workbench.models import LoadedModel
 from workbench.vocabulary import Vocabulary
 from workbench.wording import number_of
@@ -104,6 +105,7 @@ class Decoder:
         record: bool = True,
         overlap: bool = True,
     ) -> None:
+        need_model(model, "a run")
         self.model = model
         self.vocabulary: Vocabulary = model.vocabulary
         self.sampling = sampling or Sampling()

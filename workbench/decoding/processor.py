@@ -19,6 +19,7 @@ from transformers import LogitsProcessor, StoppingCriteria
 
 from workbench.device import apply_mask
 from workbench.errors import DeadEnd, WorkbenchError
+from workbench.inputs import need_compiled
 
 __all__ = ["GrammarLogitsProcessor"]
 
@@ -84,6 +85,7 @@ class GrammarLogitsProcessor(LogitsProcessor):
     def __init__(
         self, compiled: Any, *, prompt_length: int | None = None, beams: bool = False
     ) -> None:
+        need_compiled(compiled, "GrammarLogitsProcessor")
         self.compiled = compiled
         self.beams = beams
         self._given_length = prompt_length

@@ -210,12 +210,9 @@ def make_matcher(grammar: Any, vocabulary: Vocabulary) -> tuple[Callable[[], Any
         return (lambda: Unconstrained(vocabulary)), None
     if not hasattr(grammar, "matcher"):
         from workbench.engine import compile as compile_grammar
-        from workbench.grammar.ir import Grammar
+        from workbench.inputs import need_grammar
 
-        if not isinstance(grammar, Grammar):
-            raise TypeError(
-                f"a grammar is what json_schema, regex or gbnf return, not {type(grammar).__name__}"
-            )
+        need_grammar(grammar, "a run")
         grammar = compile_grammar(grammar, vocabulary)
     theirs = grammar.vocabulary
     if theirs is not vocabulary and theirs.fingerprint != vocabulary.fingerprint:

@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.errors import WorkbenchError
+from workbench.inputs import need_path
 from workbench.wording import number_of
 
 __all__ = [
@@ -332,7 +333,7 @@ class Trace:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the trace to a file, compressed when its name ends in ``.gz``, all or nothing."""
         target = Path(path)
-        data = self.to_json().encode("utf-8")
+        data = self.to_json().encode("utf-8", "backslashreplace")
         if target.suffix == ".gz":
             data = gzip.compress(data, mtime=0)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -350,6 +351,7 @@ class Trace:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Trace:
         """Read a trace file, compressed or not; ``WorkbenchError`` says what is wrong with it."""
+        need_path(path, "Trace.load")
         with Path(path).open("rb") as file:
             compressed = file.read(2) == b"\x1f\x8b"
         try:

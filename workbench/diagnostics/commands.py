@@ -98,7 +98,7 @@ def _why(arguments: argparse.Namespace) -> int:
     grammar = read_grammar(arguments.file, kind_of(arguments.file, arguments.kind))
     vocabulary = read_vocabulary(arguments.tokenizer)
     matcher = compile_grammar(grammar, vocabulary).matcher()
-    _spell(matcher, arguments.after.encode("utf-8", "surrogateescape"))
+    _spell(matcher, _as_given(arguments.after))
     found = explain(matcher, _asked(arguments.token))
     _show(found, arguments.json)
     return 0 if found.allowed else 1
@@ -153,7 +153,16 @@ def _asked(token: str) -> int | str | bytes:
         raise WorkbenchError(
             f"{token!r}: write id: and a number, or hex: and pairs of digits"
         ) from None
-    return token
+    data = _as_given(token)
+    return data if data != token.encode("utf-8", "replace") else token
+
+
+def _as_given(text: str) -> bytes:
+    """The bytes of an argument, those that are no UTF-8 too."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half of a pair, which no shell hands over
+        return text.encode("utf-8", "surrogatepass")
 
 
 def _dead_ends(arguments: argparse.Namespace) -> int:

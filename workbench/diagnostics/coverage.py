@@ -33,6 +33,7 @@ from workbench.grammar.ir import (
     walk,
 )
 from workbench.grammar.lazy import LazyRules
+from workbench.inputs import need_examples, need_grammar, need_vocabulary
 from workbench.vocabulary import Vocabulary
 from workbench.wording import number_of
 
@@ -142,6 +143,10 @@ def coverage(
     if isinstance(grammar, CompiledGrammar):
         vocabulary = vocabulary or grammar.vocabulary
         grammar = grammar.grammar
+    need_grammar(grammar, "coverage")
+    if vocabulary is not None:
+        need_vocabulary(vocabulary, "coverage")
+    need_examples(examples, "coverage")
     tokens = resolve_tokens(grammar, vocabulary) if vocabulary is not None else {}
     texts = [as_bytes(example) for example in examples]
     rules: dict[str, int] = {}

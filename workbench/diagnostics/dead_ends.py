@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from workbench.automaton.budgets import using
 from workbench.diagnostics.findings import Change, DeadEndReport, Finding, Suggestion, ordered
 from workbench.diagnostics.grammar_parts import costly_parts, useless_parts
 from workbench.diagnostics.live import live_dead_ends
@@ -30,6 +31,7 @@ from workbench.engine import CompiledGrammar, compile as compile_grammar
 from workbench.engine.tokens import resolve_tokens
 from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar, WorkbenchError
 from workbench.grammar.ir import Grammar, Token
+from workbench.inputs import need_examples, need_grammar, need_vocabulary
 from workbench.wording import number_of
 
 if TYPE_CHECKING:
@@ -57,8 +59,9 @@ def dead_ends(
     """Find the dead ends of a grammar under a vocabulary.
 
     ``grammar`` may be a JSON Schema, so that one that no value satisfies can be looked at too. Without a
-    vocabulary (and for a grammar that is not compiled) every byte counts as a token. ``max_tokens`` is the
-    length that a run may have. ``examples`` are texts, or JSON values, whose verdicts tell what a suggested
+    vocabulary (and for a grammar that is not compiled) every byte counts as a token; a compiled one lends its
+    budgets. ``max_tokens`` is the length that a run may have. ``examples`` are texts, or JSON values, whose
+    verdicts tell what a suggested
     edit would change. ``budget`` bounds the search for what the vocabulary cannot spell (see ``unspellable``).
 
     Suggested edits were tried: with them the grammar compiles and the finding is gone. They are edits of
@@ -73,12 +76,21 @@ def dead_ends(
     raise maxLength to 3
       #/maxLength: 2 → 3
     """
-    work = _Work(list(examples))
+    need_examples(examples, "dead_ends")
+    if vocabulary is not None:
+        need_vocabulary(vocabulary, "dead_ends")
     if isinstance(grammar, CompiledGrammar):
-        vocabulary = vocabulary or grammar.vocabulary
-        grammar = grammar.grammar
+        with using(grammar.engine.budgets):
+            return dead_ends(
+                grammar.grammar,
+                vocabulary or grammar.vocabulary,
+                max_tokens=max_tokens,
+                examples=examples,
+                budget=budget,
+            )
+    work = _Work(list(examples))
     if not isinstance(grammar, Grammar):
-        made = work.of_schema(dict(grammar) if isinstance(grammar, Mapping) else grammar)
+        made = work.of_schema(_schema(grammar))
         if made is None:
             return work.report()
         grammar = made
@@ -98,6 +110,15 @@ def dead_ends(
     if max_tokens is not None:
         work.budget(compiled, max_tokens)
     return work.report()
+
+
+def _schema(given: Any) -> dict[str, Any] | bool:
+    """A schema, in a form that a suggestion applies to."""
+    from workbench.frontends.json_schema.plain import read_schema
+
+    if isinstance(given, str | bytes) or given is None:
+        need_grammar(given, "dead_ends")
+    return read_schema(given)
 
 
 class _Work:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
+from operator import index
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -36,6 +37,7 @@ from workbench.diagnostics.why import (
 )
 from workbench.engine import Matcher
 from workbench.errors import GrammarTooComplex, VocabularyError
+from workbench.inputs import need_matcher, wrong_type
 from workbench.vocabulary import Vocabulary
 from workbench.vocabulary.labels import label_bytes
 from workbench.wording import number_of
@@ -68,8 +70,7 @@ def explain(matcher: Matcher, token: int | str | bytes) -> Why:
     >>> wb.explain(matcher, ")").sentence
     "byte 1 (')') may not come: the text is complete"
     """
-    if not isinstance(matcher, Matcher):
-        raise TypeError(f"only matchers of compiled grammars can be asked, not {matcher!r:.60}")
+    need_matcher(matcher, "explain")
     return _Question(matcher, token).answer()
 
 
@@ -343,9 +344,12 @@ def _find(vocabulary: Vocabulary, token: int | str | bytes) -> tuple[int | None,
         at = bisect_left(texts, data)
         found = data and at < len(texts) and texts[at] == data
         return (int(order[at]) if found else None), data
+    if not hasattr(token, "__index__"):
+        raise wrong_type("explain", "a token: its id, text or bytes", token)
+    token = index(token)
     if not 0 <= token < vocabulary.width:
         raise VocabularyError(f"token id {token} is not in 0..{vocabulary.width - 1}")
-    return int(token), vocabulary.token_bytes(token)
+    return token, vocabulary.token_bytes(token)
 
 
 _orders: WeakKeyDictionary[Vocabulary, tuple[NDArray[np.int64], list[bytes]]] = WeakKeyDictionary()

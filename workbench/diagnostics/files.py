@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import GrammarSyntaxError, WorkbenchError
+from workbench.automaton.budgets import Budgets
+from workbench.errors import WorkbenchError
+from workbench.inputs import read_text
 
 if TYPE_CHECKING:
     from workbench.grammar.ir import Grammar
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "add_grammar_file",
+    "budgets_of",
     "kind_of",
     "read_examples",
     "read_grammar",
@@ -28,6 +32,7 @@ __all__ = [
 
 #: What a file is, by its suffix.
 KINDS = {".gbnf": "gbnf", ".json": "json_schema", ".regex": "regex"}
+_OTHERS = {".lark": "for Lark", ".g4": "for ANTLR", ".ebnf": "in EBNF", ".bnf": "in BNF"}
 
 
 def add_grammar_file(parser: argparse.ArgumentParser) -> None:
@@ -40,11 +45,39 @@ def add_grammar_file(parser: argparse.ArgumentParser) -> None:
         choices=sorted(set(KINDS.values())),
         help="what the file is (default: its suffix)",
     )
+    parser.add_argument(
+        "--budget",
+        action="append",
+        type=_budget,
+        default=[],
+        metavar="NAME=NUMBER",
+        help="raise a limit that a message names (those of workbench.Budgets)",
+    )
+
+
+def budgets_of(arguments: argparse.Namespace) -> Budgets:
+    """The budgets that the arguments of a command ask for."""
+    return Budgets(**dict(getattr(arguments, "budget", ())))
+
+
+def _budget(text: str) -> tuple[str, int]:
+    name, _, number = text.partition("=")
+    known = [field.name for field in fields(Budgets)]
+    if name not in known or not number.replace("_", "").isdecimal():
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no NAME=NUMBER; names are {', '.join(known)}"
+        )
+    return name, int(number)
 
 
 def kind_of(path: Path, kind: str | None) -> str:
     """What a grammar file is. Raises ``WorkbenchError`` when nothing says it."""
-    found = kind or KINDS.get(path.suffix.lower())
+    suffix = path.suffix.lower()
+    found = kind or KINDS.get(suffix)
+    if found is None and suffix in _OTHERS:
+        raise WorkbenchError(
+            f"{path}: a grammar {_OTHERS[suffix]} is not read; write it as GBNF, its rules as  name ::= …"
+        )
     if found is None:
         raise WorkbenchError(
             f"{path}: the suffix does not say what it is; pass --kind gbnf, json_schema or regex"
@@ -53,17 +86,15 @@ def kind_of(path: Path, kind: str | None) -> str:
 
 
 def read_source(path: Path) -> str:
-    """The text of a file. Raises ``WorkbenchError`` for one that cannot be read or is no UTF-8."""
+    """The text of a file, without its byte order mark, in the encoding that this tells, else UTF-8.
+
+    Raises ``WorkbenchError`` for one that cannot be read or is no text.
+    """
     try:
         data = path.read_bytes()
     except OSError as error:
         raise WorkbenchError(f"cannot read {path}: {error.strerror or error}") from error
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise GrammarSyntaxError(
-            f"{path} is not a text: byte {data[error.start]:#04x} at offset {error.start:,} is not UTF-8"
-        ) from error
+    return read_text(data, str(path))
 
 
 def read_grammar(path: Path, kind: str) -> Grammar:

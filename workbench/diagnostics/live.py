@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbench.diagnostics.findings import DeadEndReport, Escape, Finding, ordered
 from workbench.diagnostics.why import WhyFrame
+from workbench.inputs import need_trace
 from workbench.wording import number_of
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def live_dead_ends(
     A near dead end is a row of at least ``steps`` steps at each of which the mask left less than
     ``threshold`` of the model's probability. The ``vocabulary`` of the run names the tokens of escapes.
     """
+    need_trace(trace, "live_dead_ends")
     if not 0 < threshold <= 1 or steps < 1:
         raise ValueError("threshold lies above 0 and at most at 1, steps are at least 1")
     findings = [*_near(trace, threshold, steps)]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.diagnostics.readable import readable
+from workbench.inputs import need_trace
 from workbench.wording import number_of
 
 if TYPE_CHECKING:
@@ -235,6 +236,7 @@ def profile(trace: Trace, *, warm_up: int | None = None) -> Profile:
     >>> found.warm_up, found.times("mask").n, found.times("forward").median
     ((0,), 3, 8.0)
     """
+    need_trace(trace, "profile")
     if warm_up is not None and warm_up < 0:
         raise ValueError("warm_up must not be negative")
     steps = trace.steps

@@ -40,6 +40,7 @@ from workbench.engine import CompiledGrammar, compile as compile_grammar
 from workbench.engine.engine import Engine
 from workbench.errors import GrammarTooComplex
 from workbench.grammar import ir
+from workbench.inputs import need_grammar, need_vocabulary
 from workbench.vocabulary import Vocabulary
 from workbench.vocabulary.labels import label_bytes
 from workbench.wording import number_of
@@ -137,6 +138,10 @@ def unspellable(
     ``vocabulary`` may be left out for a compiled grammar. The search stops after about ``budget`` steps:
     trying a byte or a token is one, looking at a configuration some more. Raises what compiling raises.
     """
+    if not isinstance(grammar, CompiledGrammar):
+        need_grammar(grammar, "unspellable")
+    if vocabulary is not None:
+        need_vocabulary(vocabulary, "unspellable")
     if isinstance(grammar, CompiledGrammar):
         compiled = grammar
         if vocabulary is not None and vocabulary != compiled.vocabulary:

@@ -43,11 +43,13 @@ class Judge:
 
     def __init__(self, grammar: Grammar | CompiledGrammar | None) -> None:
         self.compiled: CompiledGrammar | None = None
+        budgets = None
         if isinstance(grammar, CompiledGrammar):
+            budgets = grammar.engine.budgets
             grammar = grammar.grammar
         if grammar is not None:
             with suppress(UnsatisfiableGrammar):
-                self.compiled = compile_grammar(grammar, byte_vocabulary())
+                self.compiled = compile_grammar(grammar, byte_vocabulary(), budgets)
 
     def verdict(self, text: bytes) -> Verdict:
         """What the grammar says of a text."""
@@ -72,8 +74,14 @@ def as_bytes(example: Any) -> bytes:
         return bytes(example)
     if isinstance(example, str):
         return example.encode("utf-8", "surrogatepass")
+    from workbench.frontends.json_schema.plain import plain
+
+    value = plain(example)
     try:
-        return json.dumps(example, ensure_ascii=False).encode("utf-8")
+        try:
+            return json.dumps(value, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:  # half of a surrogate pair: JSON writes it as an escape
+            return json.dumps(value).encode("ascii")
     except (TypeError, ValueError) as error:
         raise WorkbenchError(f"{example!r:.60} is no example: {error}") from None
 

@@ -13,6 +13,7 @@ from workbench.engine import kernels as k
 from workbench.engine.engine import Engine
 from workbench.engine.jit import COMPILED
 from workbench.engine.matcher import Matcher, mask_array
+from workbench.inputs import need_matchers, wrong_type
 from workbench.wording import number_of
 
 __all__ = ["accept_all", "fill_masks", "fork_all", "rollback_all"]
@@ -31,6 +32,7 @@ def fill_masks(matchers: Sequence[Matcher], bitmask: Any) -> None:
     Raises ``ValueError`` for a mask of another shape or type and ``GrammarTooComplex`` when a budget is used
     up: rows already written stay written.
     """
+    need_matchers(matchers, "fill_masks")
     array = mask_array(bitmask)
     n = len(matchers)
     if array.ndim != 2 or len(array) < n:
@@ -95,7 +97,11 @@ def accept_all(matchers: Sequence[Matcher], token_ids: Iterable[int]) -> NDArray
     A matcher that refuses its token is unchanged. Raises what ``Matcher.accept`` does: the matchers before
     the one that it concerns have gone on then.
     """
-    ids = np.fromiter(token_ids, np.int64)
+    need_matchers(matchers, "accept_all")
+    try:
+        ids = np.fromiter(token_ids, np.int64)
+    except (TypeError, ValueError):
+        raise wrong_type("accept_all", "a token id for each matcher", token_ids) from None
     if len(ids) != len(matchers):
         raise ValueError(
             f"{number_of(len(matchers), 'matcher')} and {number_of(len(ids), 'token')}"
@@ -131,6 +137,7 @@ def rollback_all(matchers: Iterable[Matcher], n: int | Iterable[int] = 1) -> Non
 
     Raises ``ValueError``, before anything changes, when one of them does not keep so many.
     """
+    need_matchers(matchers, "rollback_all")
     several = list(matchers)
     counts = [n] * len(several) if isinstance(n, int) else list(n)
     for matcher, count in zip(several, counts, strict=True):
@@ -144,4 +151,5 @@ def rollback_all(matchers: Iterable[Matcher], n: int | Iterable[int] = 1) -> Non
 
 def fork_all(matchers: Iterable[Matcher]) -> list[Matcher]:
     """An independent matcher at the same position for each."""
+    need_matchers(matchers, "fork_all")
     return [matcher.fork() for matcher in matchers]

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 
-from workbench.automaton.budgets import Budgets
+from workbench.automaton.budgets import Budgets, chosen
 from workbench.automaton.build import build_automaton
 from workbench.automaton.model import NOT_BUILT, Automaton
 from workbench.automaton.serial import Artifact, read_artifact, write_artifact
@@ -16,6 +16,7 @@ from workbench.engine.matcher import Matcher
 from workbench.engine.tokens import resolve_tokens
 from workbench.grammar.fingerprint import fingerprint
 from workbench.grammar.ir import Expr, Grammar
+from workbench.inputs import need_grammar, need_path, need_vocabulary
 from workbench.vocabulary import Vocabulary
 
 __all__ = ["CompiledGrammar", "cache_info", "clear_cache", "compile", "load_compiled"]
@@ -75,10 +76,12 @@ def compile(
     The last 128 are kept, as long as their engines stay within 512 MB; the environment variable
     ``WORKBENCH_COMPILED_GRAMMARS`` is another number than 128 (0: none).
 
-    Raises ``UnsatisfiableGrammar`` when no text can complete and ``GrammarTooComplex`` when a budget is
-    used up.
+    Raises ``UnsatisfiableGrammar`` when no text can complete, ``GrammarTooComplex`` when a budget is
+    used up, ``WrongType`` for what is no grammar or no vocabulary.
     """
-    budgets = budgets or Budgets()
+    need_grammar(grammar, "compile")
+    need_vocabulary(vocabulary, "compile")
+    budgets = chosen(budgets, "compile")
     if not cache:
         return _compile(grammar, vocabulary, budgets)
     # a grammar without a fingerprint is equal to itself alone, for as long as its compiled form holds it
@@ -108,6 +111,8 @@ def load_compiled(
     Raises ``ArtifactError`` for a file that is cut off, altered, of another format or none of ours; where
     the automaton is made anew, what ``compile`` raises.
     """
+    need_path(path, "load_compiled")
+    need_vocabulary(vocabulary, "load_compiled")
     artifact = read_artifact(path, {_JSON_TEXTS: _other_names})
     budgets = budgets or artifact.budgets
     fits = artifact.missing == frozenset(vocabulary.missing_bytes) and (

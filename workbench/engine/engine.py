@@ -13,7 +13,7 @@ from threading import RLock
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.automaton.budgets import Budgets
+from workbench.automaton.budgets import Budgets, too_complex
 from workbench.automaton.model import Automaton
 from workbench.engine import kernels as k, layout, rows, terms
 from workbench.engine.arena import (
@@ -33,6 +33,7 @@ from workbench.engine.positions import Positioned, Sequence, renumber
 from workbench.engine.slices import Slice, slices_of
 from workbench.engine.tables import Packed, scratch
 from workbench.errors import GrammarTooComplex
+from workbench.inputs import need_number
 from workbench.vocabulary import Vocabulary
 
 __all__ = ["Engine"]
@@ -183,9 +184,9 @@ class Engine:
         table = 8 * int(self.count[layout.TERMS]) > 3 * self.table.size
         trans = (int(self.count[layout.ROWS]) + 1) * self.stride * 4 > 3 * self.trans.size
         if pool and 2 * self.pool.size > most:
-            raise GrammarTooComplex("arena words", 4 * self.budgets.arena_words)
+            raise too_complex("arena_words", limit=most, budgets=self.budgets)
         if trans and 2 * self.trans.size > most:
-            raise GrammarTooComplex("transitions", 4 * self.budgets.arena_words)
+            raise too_complex("arena_words", limit=most, budgets=self.budgets)
         try:
             if pool or not (table or trans):
                 self.pool = doubled(self.pool)
@@ -226,7 +227,7 @@ class Engine:
             self._grow_rows()
         elif code in (layout.COMPLEX, layout.TANGLED):
             self.count[layout.TOO_COMPLEX] = 0
-            raise GrammarTooComplex("stack entries in one call", self.budgets.step_work)
+            raise too_complex("step_work", budgets=self.budgets)
 
     def _settled(self) -> bool:
         """Whether the last kernel ran to its end; grows or raises when it did not."""
@@ -343,6 +344,8 @@ class Engine:
 
     def is_plain(self, token_id: int) -> bool:
         """Whether a token goes on by its bytes alone: in range, no end, not named by the grammar."""
+        if token_id.__class__ is not int:
+            token_id = need_number(token_id, "accept", "a token id")
         return 0 <= token_id < self._n_tokens and token_id not in self._special
 
     def advance_token(self, position: int, token_id: int) -> int:

@@ -19,6 +19,7 @@ from workbench.engine.history import History
 from workbench.engine.jit import COMPILED, entry
 from workbench.engine.layout import REFUSED, SITE_BASE
 from workbench.errors import GrammarTooComplex, VocabularyError
+from workbench.inputs import need_list, need_number, need_vocabulary
 from workbench.vocabulary import Vocabulary
 from workbench.wording import number_of
 
@@ -68,11 +69,17 @@ class StackView:
     frames: tuple[FrameView, ...]
 
 
+#: In the place of the mask that was written last: nothing that can be passed for one.
+_NONE_YET = object()
+
+
 def empty_mask(vocabulary: Vocabulary, batch: int | None = None) -> NDArray[np.int32]:
     """An all-zero mask: int32 words, bit ``id % 32`` of word ``id // 32`` for token ``id``.
 
     Shape ``(words,)``, or ``(batch, words)``, with ``words = ceil(vocabulary.width / 32)``.
     """
+    if not hasattr(vocabulary, "width"):
+        need_vocabulary(vocabulary, "empty_mask")
     words = (vocabulary.width + 31) // 32
     return np.zeros(words if batch is None else (batch, words), dtype=np.int32)
 
@@ -127,7 +134,7 @@ class Matcher:
         #: the top of the history, as long as the engine's epoch is this one
         self._at = 0
         self._epoch = -1
-        self._mask: Any = None
+        self._mask: Any = _NONE_YET
         self._mask_words: Any = None
         self._mask_address = 0
         with self._engine.lock:
@@ -246,6 +253,8 @@ class Matcher:
     def _following(self, position: int, token_id: int) -> int:
         """Position after a token; negative when it may not come next."""
         vocabulary = self._engine.vocabulary
+        if token_id.__class__ is not int:
+            token_id = need_number(token_id, "a matcher", "a token id")
         if not 0 <= token_id < vocabulary.size:
             if not 0 <= token_id < vocabulary.width:
                 raise VocabularyError(f"token id {token_id} is not in 0..{vocabulary.width - 1}")
@@ -254,6 +263,7 @@ class Matcher:
 
     def accept_tokens(self, token_ids: Iterable[int]) -> int:
         """Accept tokens until one is refused; returns how many were accepted."""
+        need_list(token_ids, "accept_tokens", "a list of token ids")
         accepted = 0
         for token_id in token_ids:
             if not self.accept(token_id):
@@ -272,6 +282,8 @@ class Matcher:
         Raises ``ValueError`` beyond what is kept, and ``GrammarTooComplex`` (nothing changes then) in the rare
         case that a position must be worked out again for which there is no room.
         """
+        if n.__class__ is not int:
+            n = need_number(n, "rollback", "a number of tokens")
         if n < 0 or n > self._history.length:
             raise ValueError(
                 f"cannot take back {number_of(n, 'token')}, {self._history.length} are kept"
@@ -304,7 +316,7 @@ class Matcher:
         other._engine = self._engine
         other._terminated = self._terminated
         other._at, other._epoch = self._at, self._epoch
-        other._mask = other._mask_words = None
+        other._mask, other._mask_words = _NONE_YET, None
         other._mask_address = 0
         with self._engine.lock:
             other._history = self._history.fork()
@@ -391,6 +403,7 @@ class Matcher:
         gives the same verdict, and the same bytes, in the author's terms: it reads the text again with the
         grammar as it was written, and tells the open parts, the ends and the nearest tokens as well.
         """
+        token_id = need_number(token_id, "explain", "a token id")
         with self._engine.lock:
             vocabulary = self.vocabulary
             data = vocabulary.token_bytes(token_id) if token_id < vocabulary.size else b""

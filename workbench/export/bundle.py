@@ -26,6 +26,7 @@ from workbench.export.targets import ExportedTargets, export_targets
 from workbench.grammar.fingerprint import fingerprint
 from workbench.grammar.ir import Grammar, Token, walk
 from workbench.grammar.lazy import LazyRules
+from workbench.inputs import need_grammar, need_path, need_vocabulary
 from workbench.wording import number_of
 
 if TYPE_CHECKING:
@@ -101,6 +102,10 @@ def export(
     if isinstance(grammar, CompiledGrammar):
         vocabulary = vocabulary or grammar.vocabulary
         grammar = grammar.grammar
+    need_grammar(grammar, "export")
+    need_path(path, "export")
+    if vocabulary is not None:
+        need_vocabulary(vocabulary, "export")
     recipe = _recipe(grammar, dict(options or {}), examples_of(tests), title, dead_end_note)
     if vocabulary is not None:
         recipe = _with_vocabulary(recipe, grammar, vocabulary)

@@ -31,6 +31,7 @@ from workbench.grammar.ir import (
     children,
 )
 from workbench.grammar.scopes import written_out
+from workbench.inputs import need_grammar
 
 __all__ = ["GbnfText", "to_gbnf"]
 
@@ -71,6 +72,7 @@ def to_gbnf(grammar: Grammar) -> GbnfText:
     root ::= ("yes" | "no") "!"{2,3}
     <BLANKLINE>
     """
+    need_grammar(grammar, "to_gbnf")
     return _Writer(grammar).write()
 
 

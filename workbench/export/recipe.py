@@ -28,6 +28,7 @@ from workbench.export.gbnf_writer import GbnfText, to_gbnf
 from workbench.export.page import page
 from workbench.export.testfile import TEST_FILE
 from workbench.grammar.ir import Grammar
+from workbench.inputs import need_examples, wrong_type
 
 __all__ = [
     "EXPECTED",
@@ -186,21 +187,33 @@ def _schema_text(schema: Any) -> str | None:
 
 
 def canonical(value: Any) -> bytes:
-    """JSON with sorted keys and no spaces: equal values give equal bytes."""
+    """JSON with sorted keys and no spaces: equal values give equal bytes.
+
+    Half of a surrogate pair, which UTF-8 has no bytes for, is written as the escape that it is in JSON.
+    """
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "surrogatepass")
+    return text.encode("utf-8", "backslashreplace")
 
 
 def _readable(value: Any) -> bytes:
     text = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-    return text.encode("utf-8", "surrogatepass")
+    return text.encode("utf-8", "backslashreplace")
 
 
 def examples_of(tests: Mapping[str, Sequence[Any]]) -> tuple[Example, ...]:
     """Examples from lists by what is expected. Raises ``ValueError`` for another key."""
+    if not isinstance(tests, Mapping):
+        raise wrong_type(
+            "export",
+            "tests as a mapping of lists",
+            tests,
+            'as in tests={"accept": […], "reject": […]}',
+        )
     unknown = [key for key in tests if key not in EXPECTED]
     if unknown:
         raise ValueError(f"tests are lists under {', '.join(EXPECTED)}, not {unknown[0]!r}")
+    for expected in EXPECTED:
+        need_examples(tests.get(expected, ()), f"the list under {expected!r} of export's tests")
     return tuple(
         Example(as_bytes(example), expected)
         for expected in EXPECTED
@@ -253,7 +266,7 @@ def build(recipe: Recipe) -> Built:
     problems = [*found.problems, *gbnf_problems]
     covered = found.covered
     files = {
-        SOURCE_FILES[recipe.kind]: recipe.source.encode("utf-8", "surrogatepass"),
+        SOURCE_FILES[recipe.kind]: recipe.source.encode("utf-8", "backslashreplace"),
         "examples.json": _readable(_examples(recipe.examples, verdicts)),
         "outcomes.json": _readable(
             [
@@ -266,12 +279,12 @@ def build(recipe: Recipe) -> Built:
         "test_grammar.py": TEST_FILE.encode(),
     }
     if gbnf is not None:
-        files[GBNF_FILE] = gbnf.text.encode("utf-8")
+        files[GBNF_FILE] = gbnf.text.encode("utf-8", "backslashreplace")
     if recipe.tokenizer_report is not None:
         files["dead_ends_tokenizer.json"] = _readable(recipe.tokenizer_report)
     files["report.html"] = page(
         recipe, grammar, verdicts, report, covered, gbnf, gbnf_entry
-    ).encode()
+    ).encode("utf-8", "backslashreplace")
     manifest = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,

@@ -193,7 +193,9 @@ def _gbnf(found: Examined) -> _Made:
     proof = f"round trip {entry['agree']} of {entry['examples']}"
     if not entry["proved"]:
         proof = "not read back: it is very long"
-    return _Made(text.text.encode("utf-8"), tuple(cannot), proof, tuple(problems))
+    return _Made(
+        text.text.encode("utf-8", "backslashreplace"), tuple(cannot), proof, tuple(problems)
+    )
 
 
 def _regex(found: Examined) -> _Made:
@@ -202,7 +204,9 @@ def _regex(found: Examined) -> _Made:
     text = to_regex(found.grammar)
     proved = _proof(found, lambda: regex(text.pattern), "a pattern")
     cannot = ("characters, as it is a pattern of bytes",) if text.of_bytes else ()
-    return _Made(f"{text.text}\n".encode(), cannot, proved.proof, proved.problems)
+    return _Made(
+        f"{text.text}\n".encode("utf-8", "backslashreplace"), cannot, proved.proof, proved.problems
+    )
 
 
 def _json_schema(found: Examined) -> _Made:
@@ -213,14 +217,16 @@ def _json_schema(found: Examined) -> _Made:
     cannot = [f"the option {name}={value!r}" for name, value in recipe.options.items()]
     left_out = (o.detail or o.keyword for o in found.grammar.outcomes if o.status == "restricted")
     cannot += [f"what the grammar leaves out: {detail}" for detail in dict.fromkeys(left_out)]
-    data = recipe.source.encode("utf-8", "surrogatepass")
+    data = recipe.source.encode("utf-8", "backslashreplace")
     return _Made(data, tuple(cannot), proved.proof, proved.problems)
 
 
 def _python(found: Examined) -> _Made:
     text = grammar_file(found.recipe)
     proved = _proof(found, lambda: _run(text, "grammar.py")["grammar"], "Python")
-    return _Made(text.encode(), proof=proved.proof, problems=proved.problems)
+    return _Made(
+        text.encode("utf-8", "backslashreplace"), proof=proved.proof, problems=proved.problems
+    )
 
 
 def _pytest(found: Examined) -> _Made:
@@ -229,7 +235,10 @@ def _pytest(found: Examined) -> _Made:
     try:
         test = _run(text, "test_grammar.py")["test_example"]
     except ImportError:
-        return _Made(text.encode(), proof=f"{cases}, not run: pytest is not installed")
+        return _Made(
+            text.encode("utf-8", "backslashreplace"),
+            proof=f"{cases}, not run: pytest is not installed",
+        )
     problems = []
     for example in found.recipe.examples:
         try:
@@ -237,7 +246,11 @@ def _pytest(found: Examined) -> _Made:
         except AssertionError:
             problems.append(f"as a test, the {example.expected} example {example.data!r:.60} fails")
     passed = len(found.recipe.examples) - len(problems)
-    return _Made(text.encode(), proof=f"{passed} of {cases} pass", problems=tuple(problems))
+    return _Made(
+        text.encode("utf-8", "backslashreplace"),
+        proof=f"{passed} of {cases} pass",
+        problems=tuple(problems),
+    )
 
 
 def _run(text: str, name: str) -> dict[str, Any]:
@@ -256,7 +269,9 @@ def _trace(found: Examined, trace: Trace) -> _Made:
     problems = () if again else ("the trace does not read back as it was",)
     verdict = Judge(found.grammar).verdict(trace.output)
     cannot = () if verdict.prefix else ("a text of this grammar: it is of another run",)
-    return _Made(text.encode("utf-8"), cannot, f"{steps}, read back the same", problems)
+    return _Made(
+        text.encode("utf-8", "backslashreplace"), cannot, f"{steps}, read back the same", problems
+    )
 
 
 def _report(found: Examined) -> _Made:
@@ -264,7 +279,9 @@ def _report(found: Examined) -> _Made:
     text = page(
         found.recipe, found.grammar, found.verdicts, found.report, found.covered, gbnf, entry
     )
-    return _Made(text.encode(), proof="self-contained", problems=tuple(problems))
+    return _Made(
+        text.encode("utf-8", "backslashreplace"), proof="self-contained", problems=tuple(problems)
+    )
 
 
 _MAKERS: Mapping[str, Callable[[Examined], _Made]] = {

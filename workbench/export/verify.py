@@ -37,6 +37,7 @@ from workbench.export.recipe import (
     canonical,
     versions,
 )
+from workbench.inputs import need_path, need_vocabulary
 from workbench.wording import number_of
 
 if TYPE_CHECKING:
@@ -84,6 +85,9 @@ def verify(path: str | os.PathLike[str], vocabulary: Vocabulary | None = None) -
     With the ``vocabulary`` it was exported for, its dead ends are searched for again too. Raises ``BundleError``
     for what is no bundle, or not safe to read.
     """
+    need_path(path, "verify")
+    if vocabulary is not None:
+        need_vocabulary(vocabulary, "verify")
     files, digest = read_bundle(path)
     manifest = _json(path, files, "manifest.json")
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:

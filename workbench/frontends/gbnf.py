@@ -2,8 +2,8 @@
 
 The text is parsed with lark (LALR, so depth is no limit); its tree is turned into expressions bottom
 up. Line ends matter as they do in llama.cpp: a rule ends with its line, except inside parentheses,
-after ``|`` and after ``::=``. Characters are code points, ``\\xHH`` included; ``.`` and negated
-classes match line breaks too.
+after ``|`` and ``::=``, and where the next line begins with ``|`` (or ``&``). Characters are code
+points, ``\\xHH`` included; ``.`` and negated classes match line breaks too.
 
 Where llama.cpp is silent about a mistake this front end is not: a rule defined twice, a backwards
 range or count and half a surrogate pair are errors, and ``[]`` is the empty language. Counts are
@@ -39,7 +39,9 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Any
 
+from workbench.automaton.budgets import Budgets, chosen, using
 from workbench.errors import GrammarSyntaxError
+from workbench.frontends.gbnf_dialects import refuse_hexadecimal
 from workbench.frontends.gbnf_operators import Operations
 from workbench.frontends.gbnf_syntax import parse_tree
 from workbench.frontends.gbnf_terminals import Terminals
@@ -56,21 +58,25 @@ from workbench.grammar.ir import (
     Seq,
     walk,
 )
+from workbench.inputs import read_text, wrong_text
 
 __all__ = ["gbnf"]
 
 _COUNTS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
-def gbnf(text: str | bytes, start: str = "root") -> Grammar:
+def gbnf(text: str | bytes, start: str = "root", *, budgets: Budgets | None = None) -> Grammar:
     """Make a grammar of a GBNF text; ``start`` names the rule that the whole output must match.
 
     The notation and its extensions (``&``, ``~``, ``until(…)``, bytes) are described in this module.
-    Bytes are read as UTF-8. Raises ``GrammarSyntaxError`` with the position of what is malformed,
+    Bytes are read as UTF-8, or as their byte order mark says. Raises ``WrongType`` for what is no text,
+    ``GrammarSyntaxError`` with the position of what is malformed,
     undefined, defined twice or not regular where it has to be, and ``GrammarTooComplex`` when the automaton
-    of an operation has too many states.
+    of an operation has too many states for ``budgets``.
     """
+    limits = chosen(budgets, "gbnf")
     source = _decode(text)
+    refuse_hexadecimal(source)
     tree = parse_tree(source)
     terminals, operations = Terminals(source), Operations(source)
     rules: dict[str, Expr] = {}
@@ -94,18 +100,15 @@ def gbnf(text: str | bytes, start: str = "root") -> Grammar:
             hint=f"defined are: {', '.join(list(rules)[:8])}; pass start=… to begin with another",
         )
     _check_references(source, rules, operations)
-    return Grammar(operations.settle(rules), start, kind="gbnf", source=source)
+    with using(limits):
+        return Grammar(operations.settle(rules), start, kind="gbnf", source=source)
 
 
 def _decode(text: str | bytes) -> str:
-    if isinstance(text, bytes):
-        try:
-            text = text.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise GrammarSyntaxError(
-                f"this is not a grammar text: byte {error.start} "
-                f"(0x{error.object[error.start]:02X}) is not UTF-8"
-            ) from None
+    if isinstance(text, bytes | bytearray):
+        text = read_text(bytes(text), "the grammar")
+    if not isinstance(text, str):
+        raise wrong_text("gbnf", "a grammar as text", text)
     if (nul := text.find("\0")) >= 0:
         raise GrammarSyntaxError(
             f"this is not a grammar text: character {nul} is NUL, as in a binary file"

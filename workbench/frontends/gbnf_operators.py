@@ -100,7 +100,7 @@ class Operations:
                 place,
             ) from None
         except GrammarTooComplex as error:
-            raise GrammarTooComplex(error.budget, error.limit, origin.rule) from None
+            raise error.at(origin.rule or "root") from None
 
     def _error(self, message: str, origin: Origin) -> GrammarSyntaxError:
         return GrammarSyntaxError(message, text=self.source, start=origin.start, end=origin.end)

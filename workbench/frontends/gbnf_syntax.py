@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from workbench.errors import GrammarSyntaxError
+from workbench.frontends.gbnf_dialects import foreign
 
 __all__ = ["parse_tree"]
 
@@ -70,11 +71,10 @@ _marker: STRING
 _UNTIL.2: /until\(/
 """
 _BYTE_MARKER = "%extend _marker: BYTES"
-_DEFINITION = re.compile(
-    r'"[^"\\]*(?:\\.[^"\\]*)*"|\[[^\]\\]*(?:\\.[^\]\\]*)*\]|#[^\r\n]*'
-    r"|(?<![A-Za-z0-9_-])(b|until)[ \t]*::=",
-    re.DOTALL,
-)
+#: What may hold anything: literals, classes, comments. What is never closed goes to the end of the text, so
+#: that none is looked through twice.
+_OPAQUE = r'"(?:\\.|[^"\\]|\\\Z)*+(?:"|\Z)|\[(?:\\.|[^\]\\]|\\\Z)*+(?:\]|\Z)|#[^\r\n]*+'
+_DEFINITION = re.compile(_OPAQUE + r"|(?<![A-Za-z0-9_-])(b|until)[ \t]*+::=", re.DOTALL)
 
 _WORDS = {
     "STRING": "something to match (a literal, class, rule name or group)",
@@ -88,7 +88,7 @@ _WORDS = {
     "RBRACE": "'}'",
     "NAME": "a rule name",
 }
-_LEXEMES = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|\[[^\]\\]*(?:\\.[^\]\\]*)*\]|#[^\r\n]*|[()]', re.S)
+_LEXEMES = re.compile(_OPAQUE + "|[()]", re.DOTALL)
 #: A rule name that became part of the rule before, because that one ends with '|' or '::='.
 _SWALLOWED = re.compile(
     r"(?:[|&~]|::=)[ \t]*(?:#[^\r\n]*)?[\r\n](?:\s|#[^\r\n]*[\r\n])*[A-Za-z0-9_-]+[ \t]*\Z"
@@ -110,6 +110,8 @@ _STRAY = {
 
 #: A line end after one of these ends no rule.
 _GOING_ON = {"_NL", "_BAR", "_DEFINE", "AND", "_TILDE"}
+#: Nor does one before a line that begins with one of these.
+_BEGIN_A_LINE = {"_BAR", "AND"}
 
 
 class _LineEnds:
@@ -122,15 +124,24 @@ class _LineEnds:
 
         depth = 0
         before = "_NL"
-        last = None
+        last = held = None
         for token in stream:
             depth += (token.type in {"_LPAR", "_UNTIL"}) - (token.type == "_RPAR")
-            if token.type == "_NL" and (depth > 0 or before in _GOING_ON):
+            if token.type == "_NL":
+                # the next line says whether the rule goes on there
+                if held is None and depth <= 0 and before not in _GOING_ON:
+                    held = token
                 continue
+            if held is not None:
+                if token.type not in _BEGIN_A_LINE:
+                    yield held
+                held = None
             before = token.type
             last = token
             yield token
-        if last is not None and before != "_NL" and depth <= 0:
+        if held is not None:
+            yield held
+        elif last is not None and before != "_NL" and depth <= 0:
             yield Token.new_borrow_pos("_NL", "", last)
 
 
@@ -168,14 +179,22 @@ def parse_tree(source: str) -> Any:
     try:
         tree = _parser(_names(text)).parse(text)
     except UnexpectedCharacters as error:
-        raise _stray_character(source, error.pos_in_stream) from None
+        raise _named(_stray_character(source, error.pos_in_stream), source) from None
     except UnexpectedToken as error:
-        raise _unexpected(source, error) from None
+        raise _named(_unexpected(source, error), source) from None
     if not tree.children:
         raise GrammarSyntaxError(
             "the grammar is empty: it has no rules", hint='write at least: root ::= "…"'
         )
     return tree
+
+
+def _named(error: GrammarSyntaxError, source: str) -> GrammarSyntaxError:
+    """The error, or one that says which other notation the text is in."""
+    sentence = foreign(source)
+    if sentence is None:
+        return error
+    return GrammarSyntaxError(sentence, text=source, start=error.start)
 
 
 def _stray_character(source: str, start: int) -> GrammarSyntaxError:
@@ -205,11 +224,7 @@ def _unexpected(source: str, error: Any) -> GrammarSyntaxError:
     else:
         found = _describe(token)
         message = f"expected {_expectation(accepts)}, found {found}"
-        if token.type in {"_BAR", "AND"}:
-            hint = (
-                f"a rule goes on in the next line only after a {token[0]!r} or inside parentheses"
-            )
-        elif token.type == "_DEFINE":
+        if token.type == "_DEFINE":
             hint = "each rule begins on a line of its own"
             if _SWALLOWED.search(source, max(0, start - 500), start):
                 hint = "an empty part takes in the next line; write () to mean nothing"

@@ -22,23 +22,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from workbench.automaton.budgets import in_force, too_complex
 from workbench.automaton.finite import Dfa, determinise, minimise
 from workbench.automaton.subsets import Ranges, partition
-from workbench.errors import GrammarTooComplex
 from workbench.frontends.regex_chars import Scanner
-from workbench.frontends.unicode_sets import WORD
+from workbench.frontends.unicode_sets import LINE_TERMINATORS, WORD
 from workbench.grammar.ir import EMPTY, CharSet, Expr, Graph
 
 __all__ = ["Guarded", "Positions", "look_automaton", "looks_around", "parse_looking", "ranges_of"]
 
-#: Most positions of a pattern, and most states of its automaton before it is turned around.
-MAX_POSITIONS = 3_000
-MAX_SETS = 20_000
-
 _QUANTIFIER = re.compile(r"([*+?]|\{([0-9]+)(?:(,)([0-9]*))?\})(\??)")
 _GROUP = re.compile(r"\((?:\?(?::|<?=|<?!|P?<[^\W\d]\w*>))?")
 #: Escaped characters and classes, which hide what looks around, and this.
-_LOOKS = re.compile(r"\\[^bB]|\[(?:\\.|[^\]\\])*\]|(\(\?<?[=!]|\\[bB])", re.DOTALL)
+_LOOKS = re.compile(
+    r"\\[^bB]|\[(?:\\.|[^\]\\])*\]|(\(\?<?[=!]|\(\?[a-z]*m[a-z-]*[:)]|\\[bB])", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +69,8 @@ class Positions:
 
     def new(self, layer: list[int]) -> int:
         """One more position."""
-        if len(self.empty) >= MAX_POSITIONS:
-            raise GrammarTooComplex("positions of a pattern", MAX_POSITIONS)
+        if len(self.empty) >= in_force().pattern_positions:
+            raise too_complex("pattern_positions")
         self.empty.append([])
         self.moves.append([])
         layer.append(len(self.empty) - 1)
@@ -167,11 +165,11 @@ def _repeated(part: _Part, least: int, most: int | None) -> _Part:
 class _Parser:
     """Reads a pattern by recursive descent; raises ``GrammarSyntaxError`` with the position."""
 
-    def __init__(self, text: str, pointer: str | None, ignore_case: bool = False) -> None:
+    def __init__(
+        self, text: str, pointer: str | None, ignore_case: bool = False, extended: bool = False
+    ) -> None:
         self.text = text
-        leading = text.startswith("(?i)")
-        self.scan = Scanner(text, ignore_case=ignore_case or leading, pointer=pointer)
-        self.scan.pos = 4 if leading else 0
+        self.scan = Scanner(text, ignore_case=ignore_case, pointer=pointer, extended=extended)
 
     def parse(self) -> _Part:
         part = self._choice(0)
@@ -190,8 +188,10 @@ class _Parser:
 
     def _sequence(self, depth: int) -> _Part:
         parts: list[_Part] = []
+        self.scan.skip()
         while self.scan.pos < len(self.text) and self.text[self.scan.pos] not in "|)":
             parts.append(self._quantified(self._item(depth)))
+            self.scan.skip()
         return _in_row(parts)
 
     def _item(self, depth: int) -> _Part:
@@ -200,7 +200,10 @@ class _Parser:
         char = text[start]
         if char in "^$":
             scan.pos += 1
-            return _guarded("start" if char == "^" else "end")
+            return self._anchor(char == "^")
+        if text.startswith(("\\A", "\\Z", "\\z"), start):
+            scan.pos += 2
+            return _guarded("start" if text[start + 1] == "A" else "end")
         if text.startswith(("\\b", "\\B"), start):
             scan.pos += 2
             return _guarded("word", text[start + 1] == "b")
@@ -208,15 +211,17 @@ class _Parser:
             scan.fail("there is nothing to repeat here", start, start + 1)
         if char != "(":
             return _set(scan.atom())
+        outside = scan.flags
+        if scan.scoped_flags():
+            body = self._group(start, depth)
+            scan.flags = outside
+            return body
         match = _GROUP.match(text, start)
         assert match is not None
         if text.startswith("(?", start) and match.end() == start + 1:
             scan.fail("this kind of group is not supported", start, start + 3)
         scan.pos = match.end()
-        body = self._choice(depth + 1)
-        if not text.startswith(")", scan.pos):
-            scan.fail("this group is never closed: ')' is missing", start, start + 1)
-        scan.pos += 1
+        body = self._group(start, depth)
         if match[0] in ("(?=", "(?!"):
             return _look(body, match[0] == "(?=")
         if match[0] in ("(?<=", "(?<!"):
@@ -225,7 +230,24 @@ class _Parser:
             return _behind(body, match[0] == "(?<=")
         return body
 
+    def _group(self, start: int, depth: int) -> _Part:
+        """What stands in the group that began at ``start``, and its end."""
+        body = self._choice(depth + 1)
+        if not self.text.startswith(")", self.scan.pos):
+            self.scan.fail("this group is never closed: ')' is missing", start, start + 1)
+        self.scan.pos += 1
+        return body
+
+    def _anchor(self, at_start: bool) -> _Part:
+        """``^`` or ``$``: an end of the text, with the flag m of a line as well."""
+        end = _guarded("start" if at_start else "end")
+        if not self.scan.multiline:
+            return end
+        line = _set(LINE_TERMINATORS)
+        return _either([end, _behind(line, True) if at_start else _look(line, True)])
+
     def _quantified(self, part: _Part) -> _Part:
+        self.scan.skip()
         match = _QUANTIFIER.match(self.text, self.scan.pos)
         if match is None:
             return part
@@ -241,24 +263,32 @@ class _Parser:
 
 
 def looks_around(pattern: str) -> bool:
-    """Whether a pattern holds look-around or a word boundary."""
+    """Whether a pattern holds look-around, a word boundary or the flag for ends of lines."""
     return any(found[1] for found in _LOOKS.finditer(pattern))
 
 
-def parse_looking(pattern: str, pointer: str | None = None, *, ignore_case: bool = False) -> None:
+def parse_looking(
+    pattern: str,
+    pointer: str | None = None,
+    *,
+    ignore_case: bool = False,
+    extended: bool = False,
+) -> None:
     """Check that a pattern can be read here. Raises ``GrammarSyntaxError``."""
-    _Parser(pattern, pointer, ignore_case).parse()
+    _Parser(pattern, pointer, ignore_case, extended).parse()
 
 
 @lru_cache(maxsize=256)
-def look_automaton(pattern: str, *, whole: bool = False, ignore_case: bool = False) -> Dfa:
+def look_automaton(
+    pattern: str, *, whole: bool = False, ignore_case: bool = False, extended: bool = False
+) -> Dfa:
     """The minimal automaton of the texts that hold a match of a pattern, or are one (``whole``).
 
     Raises ``GrammarTooComplex``, naming the pattern, when it needs too many states.
     """
     from workbench.frontends.lookbehind import pairs
 
-    part = _Parser(pattern, None, ignore_case).parse()
+    part = _Parser(pattern, None, ignore_case, extended).parse()
     if whole:
         part = _in_row([_guarded("start"), part, _guarded("end")])
     made = Positions()
@@ -322,8 +352,8 @@ class _Backwards:
                 if target_state not in number_of:
                     number_of[target_state] = len(queue) + 1
                     queue.append(target_state)
-                    if len(queue) > MAX_SETS:
-                        raise GrammarTooComplex("states of a pattern", MAX_SETS, self.pattern)
+                    if len(queue) > in_force().pattern_states:
+                        raise too_complex("pattern_states", self.pattern)
                 edges.append((number_of[target_state], CharSet(labels[kind]), number_of[state]))
         return Graph(len(queue) + 1, 0, (1,), tuple(edges))
 

@@ -12,16 +12,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from workbench.automaton.budgets import in_force, too_complex
 from workbench.automaton.subsets import partition
-from workbench.errors import GrammarTooComplex
 from workbench.frontends.lookaround import Guarded, Positions, ranges_of
 from workbench.frontends.unicode_sets import WORD
 from workbench.grammar.ir import EMPTY, CharSet, Expr, Graph
 
-__all__ = ["MAX_PAIRS", "pairs"]
-
-#: Most gaps that are told apart.
-MAX_PAIRS = 5_000
+__all__ = ["pairs"]
 
 #: Bits of positions, whether a word character is on this side, whether the text ends on this side, and (for
 #: what follows) whether a match has been found.
@@ -93,8 +90,8 @@ class _Pairs:
         back: dict[tuple[int, int], list[int]] = {}
         done = (0, 0)
         while done != (size := (len(before.states), len(after.states))):
-            if size[0] * size[1] > MAX_PAIRS:
-                raise GrammarTooComplex("states of a pattern", MAX_PAIRS, self.pattern)
+            if size[0] * size[1] > in_force().pattern_pairs:
+                raise too_complex("pattern_pairs", self.pattern)
             for one in range(size[0]):
                 for other in range(size[1]):
                     if one < done[0] and other < done[1]:

@@ -16,12 +16,14 @@ Next file to read: ``pydantic_schema.py`` (the schema of a type).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from workbench.errors import WorkbenchError
 from workbench.frontends.json_schema import json_schema
 from workbench.grammar.ir import Grammar, Outcome
+from workbench.inputs import wrong_type
 
 __all__ = ["from_type"]
 
@@ -48,8 +50,19 @@ def from_type(
     as unsupported in ``grammar.outcomes`` and never raise: the text goes through them when it is parsed.
 
     Raises what :func:`workbench.json_schema` raises, ``UnsupportedConstraint`` for a type that JSON cannot
-    hold, and ``WorkbenchError`` without pydantic or for what it makes no schema of.
+    hold, ``WrongType`` for a schema or a
+    name, and ``WorkbenchError`` without pydantic or for what it makes no schema of.
     """
+    if isinstance(type_, Mapping):
+        raise wrong_type(
+            "from_type", "a Python type", type_, "workbench.json_schema makes a grammar of a schema"
+        )
+    if isinstance(type_, str | bytes):
+        raise wrong_type("from_type", "a Python type", type_, "pass the type itself, not its name")
+    if hasattr(type(type_), "model_fields"):
+        raise wrong_type(
+            "from_type", "a Python type", type_, f"pass its class, {type(type_).__name__}"
+        )
     try:
         from workbench.frontends.pydantic_schema import schema_of
     except ImportError as error:

@@ -2,9 +2,13 @@
 
 Supported are classes, escapes, Unicode properties, greedy and lazy quantifiers, groups, alternation,
 ``.``, a leading ``(?i)``, and anchors wherever they mean an end of the whole text (``$`` is the very
-end, also where a line break comes before it). Back-references and other flags are refused with their
-position. Matching is by language: groups capture nothing and laziness makes no difference. Look-around and
+end, also where a line break comes before it). Back-references are refused with their position.
+Matching is by language: groups capture nothing and laziness makes no difference. Look-around and
 word boundaries are turned into an automaton (see ``lookaround``); ``parse_regex`` alone refuses them.
+
+``regex`` reads more than ECMA-262, and so than the patterns of schemas: the flags i, m, s and x at the very
+start, ``(?s)``, or for a part, ``(?i:…)`` and ``(?-i:…)`` (with m, ``^`` and ``$`` hold at line terminators as
+well, those that ``.`` does not match), comments ``(?#…)``, and POSIX classes of ASCII, ``[[:alpha:]]``.
 
 A pattern that is ``bytes`` is one over bytes, which need not spell any text: ``\\xHH`` is a byte, ``.``
 and negated classes are any byte and any other byte, line breaks too, and case is that of ASCII.
@@ -21,13 +25,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from workbench.automaton.budgets import Budgets, chosen, using
 from workbench.automaton.finite import to_graph
 from workbench.errors import GrammarSyntaxError
 from workbench.frontends.lookaround import look_automaton, looks_around, parse_looking
 from workbench.frontends.regex_parser import parse
 from workbench.frontends.unicode_sets import ANY
 from workbench.grammar.ir import Alt, ByteSet, CharSet, Expr, Grammar, Repeat, Seq
+from workbench.inputs import wrong_text
 
 __all__ = ["Branch", "full_match", "parse_regex", "regex", "search"]
 
@@ -49,14 +56,19 @@ class Branch:
 
 
 def parse_regex(
-    pattern: str | bytes, *, ignore_case: bool = False, pointer: str | None = None
+    pattern: str | bytes,
+    *,
+    ignore_case: bool = False,
+    pointer: str | None = None,
+    extended: bool = False,
 ) -> tuple[Branch, ...]:
     """Parse a pattern into its alternatives; those bound to the same ends are joined, so at most four.
 
-    ``pointer`` goes into the origins and errors. Raises ``GrammarSyntaxError`` for what is malformed
+    ``pointer`` goes into the origins and errors; ``extended`` reads what ``regex`` reads beyond ECMA-262.
+    Raises ``GrammarSyntaxError`` for what is malformed
     and for what is not supported, with the position in ``pattern``.
     """
-    parts = parse(pattern, ignore_case=ignore_case, pointer=pointer)
+    parts = parse(pattern, ignore_case=ignore_case, pointer=pointer, extended=extended)
     return tuple(Branch(part.expr, *flags) for flags, part in parts.items())
 
 
@@ -80,20 +92,35 @@ def search(branches: Sequence[Branch], *, of_bytes: bool = False) -> Expr:
     return _either(exprs)
 
 
-def regex(pattern: str | bytes, *, ignore_case: bool = False) -> Grammar:
+def regex(
+    pattern: str | bytes, *, ignore_case: bool = False, budgets: Budgets | None = None
+) -> Grammar:
     """Make a grammar of the texts that a pattern matches from end to end; of byte strings for ``bytes``.
 
-    Raises ``GrammarSyntaxError``, and ``GrammarTooComplex`` where look-around needs too many states.
+    Flags, comments and POSIX classes are read as described in this module. A byte order mark at the start of a
+    text is no part of it. Raises ``GrammarSyntaxError``, ``GrammarTooComplex`` where look-around needs too many
+    states for ``budgets``, and ``WrongType`` for what is no pattern.
     """
+    pattern, limits = _checked(pattern), chosen(budgets, "regex")
     expr: Expr
     try:
-        expr = full_match(parse_regex(pattern, ignore_case=ignore_case))
+        expr = full_match(parse_regex(pattern, ignore_case=ignore_case, extended=True))
     except GrammarSyntaxError:
         if isinstance(pattern, bytes) or not looks_around(pattern):
             raise
-        parse_looking(pattern, ignore_case=ignore_case)
-        expr = to_graph(look_automaton(pattern, whole=True, ignore_case=ignore_case), CharSet)
+        parse_looking(pattern, ignore_case=ignore_case, extended=True)
+        with using(limits):
+            dfa = look_automaton(pattern, whole=True, ignore_case=ignore_case, extended=True)
+        expr = to_graph(dfa, CharSet)
     return Grammar({"root": expr}, "root", kind="regex", source=pattern)
+
+
+def _checked(pattern: Any) -> str | bytes:
+    if isinstance(pattern, str):
+        return pattern.removeprefix("\ufeff")
+    if isinstance(pattern, bytes | bytearray):
+        return bytes(pattern)
+    raise wrong_text("regex", "a pattern as text or bytes", pattern)
 
 
 def _either(exprs: list[Expr]) -> Expr:

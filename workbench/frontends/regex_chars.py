@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from workbench.errors import GrammarSyntaxError
 from workbench.frontends.unicode_sets import (
+    ANY,
     DIGIT,
     LAST,
     LINE_TERMINATORS,
@@ -58,7 +59,27 @@ _DOT = complement(LINE_TERMINATORS)
 _ANY_BYTE: Ranges = ((0, 0xFF),)
 _BYTE_SPACE: Ranges = ((0x09, 0x0D), (0x20, 0x20))
 _HEX = frozenset("0123456789abcdefABCDEF")
-_POSIX = re.compile(r"\[:\^?[a-z]+:\]")
+_POSIX = re.compile(r"\[:(\^?)([a-z]+):\]")
+_POSIX_SETS: dict[str, Ranges] = {
+    "alnum": ((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)),
+    "alpha": ((0x41, 0x5A), (0x61, 0x7A)),
+    "ascii": ((0x00, 0x7F),),
+    "blank": ((0x09, 0x09), (0x20, 0x20)),
+    "cntrl": ((0x00, 0x1F), (0x7F, 0x7F)),
+    "digit": DIGIT,
+    "graph": ((0x21, 0x7E),),
+    "lower": ((0x61, 0x7A),),
+    "print": ((0x20, 0x7E),),
+    "punct": ((0x21, 0x2F), (0x3A, 0x40), (0x5B, 0x60), (0x7B, 0x7E)),
+    "space": _BYTE_SPACE,
+    "upper": ((0x41, 0x5A),),
+    "word": WORD,
+    "xdigit": ((0x30, 0x39), (0x41, 0x46), (0x61, 0x66)),
+}
+_FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:(-)([a-zA-Z]*))?([:)])")
+_NAMES = {"i": "ignore_case", "m": "multiline", "s": "dot_all", "x": "verbose"}
+_BLANK = re.compile(r"(?:[ \t\n\r\f\v]|#[^\n]*)+")
+_COMMENT = re.compile(r"\(\?#[^)]*(\))?")
 
 
 class Scanner:
@@ -66,17 +87,94 @@ class Scanner:
 
     ``pos`` is the offset of the next character. Every method raises ``GrammarSyntaxError`` with the
     position of what it could not read. ``of_bytes`` reads a pattern of bytes, given with one character
-    for each.
+    for each. ``extended`` reads what ECMA-262 has not: flags, comments, POSIX classes.
     """
 
     def __init__(
-        self, text: str, *, ignore_case: bool, pointer: str | None, of_bytes: bool = False
+        self,
+        text: str,
+        *,
+        ignore_case: bool,
+        pointer: str | None,
+        of_bytes: bool = False,
+        extended: bool = False,
     ) -> None:
         self.text = text
         self.of_bytes = of_bytes
         self.ignore_case = ignore_case
+        self.multiline = self.dot_all = self.verbose = False
         self.pointer = pointer
+        self.extended = extended
         self.pos = 0
+        self._leading_flags()
+
+    def _leading_flags(self) -> None:
+        """Read the flags that a pattern begins with; of schemas ``(?i)`` alone."""
+        while True:
+            self.skip()
+            flags = _FLAGS.match(self.text, self.pos)
+            if flags is None or flags[4] != ")":
+                return
+            if not self.extended and flags[0] != "(?i)":
+                return
+            self._set_flags(flags)
+
+    def skip(self) -> None:
+        """Go past comments, and past white space where the flag x says that it means nothing."""
+        while self.extended:
+            if self.verbose and (blank := _BLANK.match(self.text, self.pos)):
+                self.pos = blank.end()
+            elif self.text.startswith("(?#", self.pos):
+                comment = _COMMENT.match(self.text, self.pos)
+                assert comment is not None
+                if comment[1] is None:
+                    self.fail(
+                        "this comment is never closed: ')' is missing", self.pos, self.pos + 3
+                    )
+                self.pos = comment.end()
+            else:
+                return
+
+    @property
+    def flags(self) -> tuple[bool, bool, bool, bool]:
+        """The flags in force, to be put back with ``flags =`` at the end of a group."""
+        return self.ignore_case, self.multiline, self.dot_all, self.verbose
+
+    @flags.setter
+    def flags(self, flags: tuple[bool, bool, bool, bool]) -> None:
+        self.ignore_case, self.multiline, self.dot_all, self.verbose = flags
+
+    def scoped_flags(self) -> bool:
+        """Read the beginning of a group with flags of its own, ``(?i:`` or ``(?s-i:``, if one is here."""
+        found = _FLAGS.match(self.text, self.pos)
+        if found is None or found[0] == "(?:":
+            return False
+        if not self.extended:
+            self.fail(
+                "flags are not supported in patterns of schemas (ECMA-262); only (?i) at the very start is",
+                *found.span(),
+            )
+        if found[4] == ")":
+            self.fail(
+                "flags stand at the very start of a pattern, or with the part that they are for",
+                *found.span(),
+                hint=f"write (?{found[1]}:…)",
+            )
+        self._set_flags(found)
+        return True
+
+    def _set_flags(self, found: re.Match[str]) -> None:
+        for letters, value in ((found[1], True), (found[3] or "", False)):
+            for letter in letters:
+                if letter in _NAMES:
+                    setattr(self, _NAMES[letter], value)
+                elif letter != "u":
+                    self.fail(
+                        f"the flag {letter} is not supported",
+                        *found.span(),
+                        hint="i, m, s and x are; u always holds",
+                    )
+        self.pos = found.end()
 
     def fail(self, message: str, start: int, end: int, hint: str | None = None) -> NoReturn:
         """Raise a syntax error for the span ``start:end`` of the pattern."""
@@ -92,7 +190,7 @@ class Scanner:
             return self._class()
         if char == ".":
             self.pos += 1
-            return _ANY_BYTE if self.of_bytes else _DOT
+            return _ANY_BYTE if self.of_bytes else ANY if self.dot_all else _DOT
         if char == "\\":
             value = self._escape(in_class=False)
         else:
@@ -163,13 +261,26 @@ class Scanner:
         if char == "\\":
             return self._escape(in_class=True)
         if char == "[" and (posix := _POSIX.match(self.text, self.pos)):
-            self.fail(
-                f"the POSIX class {posix.group()} is not supported",
-                *posix.span(),
-                hint="write a range or a Unicode property, as in \\p{L}",
-            )
+            return self._posix(posix)
         self.pos += 1
         return ord(char)
+
+    def _posix(self, found: re.Match[str]) -> Ranges:
+        """A class of POSIX, which is one of ASCII characters."""
+        if not self.extended:
+            self.fail(
+                f"the POSIX class {found.group()} is not supported in patterns of schemas (ECMA-262)",
+                *found.span(),
+                hint="write a range or a Unicode property, as in \\p{L}",
+            )
+        ranges = _POSIX_SETS.get(found[2])
+        if ranges is None:
+            known = ", ".join(_POSIX_SETS)
+            self.fail(
+                f"there is no POSIX class {found.group()}", *found.span(), hint=f"known are {known}"
+            )
+        self.pos = found.end()
+        return self._others(ranges) if found[1] else ranges
 
     def _escape(self, *, in_class: bool) -> int | Ranges:
         """Read an escape: a code point, or a set for the escapes that mean several."""

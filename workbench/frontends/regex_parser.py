@@ -42,7 +42,6 @@ _UNSUPPORTED_GROUPS = (
     ("(?<!", "look-behind (?<!…)"),
     ("(?>", "an atomic group (?>…)"),
     ("(?|", "a branch reset (?|…)"),
-    ("(?#", "a comment (?#…)"),
     ("(?P=", "a back-reference (?P=…)"),
     ("(?P>", "a recursive pattern"),
     ("(?R", "a recursive pattern"),
@@ -89,35 +88,48 @@ class _Group:
     alternatives: list[Parts] = field(default_factory=list)
     runs: dict[Flags, _Run] = field(default_factory=lambda: {_FREE: _Run()})
     anchor: tuple[int, int] = (0, 0)
+    #: the flags in force outside of it
+    flags: tuple[bool, bool, bool, bool] = (False, False, False, False)
 
 
-def parse(text: str | bytes, *, ignore_case: bool = False, pointer: str | None = None) -> Parts:
+def parse(
+    text: str | bytes,
+    *,
+    ignore_case: bool = False,
+    pointer: str | None = None,
+    extended: bool = False,
+) -> Parts:
     """Parse a pattern into at most four languages, keyed by the ends that they are bound to.
 
-    The leaves are ``CharSet``, those of a pattern of bytes ``ByteSet``.
-    Raises ``GrammarSyntaxError`` for what is malformed and for what is not supported.
+    The leaves are ``CharSet``, those of a pattern of bytes ``ByteSet``. ``extended`` reads flags, comments
+    and POSIX classes, which ECMA-262 has not. Raises ``GrammarSyntaxError`` for what is malformed and for
+    what is not supported.
     """
-    return _Parser(text, ignore_case=ignore_case, pointer=pointer).parse()
+    return _Parser(text, ignore_case, pointer, extended).parse()
 
 
 class _Parser:
-    def __init__(self, pattern: str | bytes, *, ignore_case: bool, pointer: str | None) -> None:
+    def __init__(
+        self, pattern: str | bytes, ignore_case: bool, pointer: str | None, extended: bool
+    ) -> None:
         text = pattern.decode("latin-1") if isinstance(pattern, bytes) else pattern
-        leading = text.startswith("(?i)")
         self.text = text
         self.pointer = pointer
         self.scan = Scanner(
             text,
-            ignore_case=ignore_case or leading,
+            ignore_case=ignore_case,
             pointer=pointer,
             of_bytes=isinstance(pattern, bytes),
+            extended=extended,
         )
-        self.scan.pos = 4 if leading else 0
         self.groups = [_Group(self.scan.pos, self.scan.pos)]
 
     def parse(self) -> Parts:
         scan = self.scan
-        while scan.pos < len(self.text):
+        while True:
+            scan.skip()
+            if scan.pos >= len(self.text):
+                break
             char = self.text[scan.pos]
             if char == "(":
                 self._open()
@@ -142,6 +154,10 @@ class _Parser:
 
     def _open(self) -> None:
         start = self.scan.pos
+        outside = self.scan.flags
+        if self.scan.scoped_flags():
+            self.groups.append(_Group(start, self.scan.pos, flags=outside))
+            return
         match = _GROUP.match(self.text, start)
         end = match.end() if match else start + 1
         if self.text.startswith("(?", start) and end == start + 1:
@@ -149,16 +165,17 @@ class _Parser:
         if match and match[1] is not None and not _NAME.fullmatch(match[1]):
             self.scan.fail("the name of this group is not an identifier", start, end)
         self.scan.pos = end
-        self.groups.append(_Group(start, end))
+        self.groups.append(_Group(start, end, flags=outside))
 
     def _refuse_group(self, start: int) -> None:
         for opening, what in _UNSUPPORTED_GROUPS:
             if self.text.startswith(opening, start):
                 self.scan.fail(f"{what} is not supported", start, start + len(opening))
-        if flags := re.compile(r"\(\?[a-zA-Z^-]+[:)]").match(self.text, start):
+        if self.text.startswith("(?#", start):
             self.scan.fail(
-                "flags are not supported here; only (?i) at the very start of a pattern is",
-                *flags.span(),
+                "a comment (?#…) is not supported in patterns of schemas (ECMA-262)",
+                start,
+                start + 3,
             )
         self.scan.fail("this group does not start as any known group does", start, start + 2)
 
@@ -168,6 +185,7 @@ class _Parser:
             self.scan.fail("this ')' closes no group", self.scan.pos, self.scan.pos + 1)
         self._end_alternative(group)
         self.scan.pos += 1
+        self.scan.flags = group.flags
         self._add(self._quantify(self._merge(group), group.start), group.start)
 
     def _anchor(self) -> bool:
@@ -176,7 +194,10 @@ class _Parser:
         flags = _ANCHORS.get(self.text[start : start + width])
         if flags is None:
             return False
+        if self.scan.multiline and width == 1:
+            self.scan.fail("an anchor at the ends of lines is not supported here", start, start + 1)
         self.scan.pos += width
+        self.scan.skip()
         if _QUANTIFIER.match(self.text, self.scan.pos):
             self.scan.fail("an anchor cannot be repeated", start, self.scan.pos + 1)
         self._add({flags: _NOTHING}, start)
@@ -200,6 +221,7 @@ class _Parser:
     def _quantify(self, parts: Parts, start: int) -> Parts:
         """Apply the quantifier that may follow the item that began at ``start``."""
         scan = self.scan
+        scan.skip()
         match = _QUANTIFIER.match(self.text, scan.pos)
         if match is None:
             return parts
@@ -209,6 +231,7 @@ class _Parser:
             scan.pos += 1
         elif self.text.startswith("+", scan.pos):
             scan.fail("possessive quantifiers are not supported", match.start(), scan.pos + 1)
+        scan.skip()
         if _QUANTIFIER.match(self.text, scan.pos):
             scan.fail(
                 "a quantifier cannot follow another",

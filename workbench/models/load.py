@@ -12,6 +12,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from workbench.errors import ModelNotFound
+from workbench.inputs import need_path
 from workbench.models.packaged import MODEL_NAME, packaged_model
 from workbench.models.quiet import quiet_transformers
 from workbench.wording import number_of
@@ -70,6 +71,8 @@ def load_model(
     Raises ``ModelNotFound`` when the model is neither here nor reachable, ``ValueError`` for a dtype
     or device that cannot be had.
     """
+    if name_or_path is not None:
+        need_path(name_or_path, "load_model")
     torch, transformers = _import()
     kind = getattr(torch, dtype, None)
     if not isinstance(kind, torch.dtype) or not kind.is_floating_point:

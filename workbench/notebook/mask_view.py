@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.inputs import need_matcher
 from workbench.wording import number_of
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class MaskView:
     def __init__(self, matcher: Matcher, limit: int = 40) -> None:
         from workbench.engine import empty_mask
 
+        need_matcher(matcher, "show_mask")
         vocabulary = matcher.vocabulary
         row = empty_mask(vocabulary)
         matcher.fill_mask(row)

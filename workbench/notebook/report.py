@@ -16,6 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.inputs import need_compiled, need_path, need_trace
 from workbench.notebook.reasons import add_reasons
 from workbench.notebook.recorded import from_trace
 from workbench.notebook.static_html import static_html
@@ -102,6 +103,10 @@ def write_report(
     why the likeliest rejected tokens are rejected. Raises ``ValueError`` when the vocabulary is not the one that the
     trace was made with.
     """
+    need_trace(trace, "write_report")
+    need_path(path, "write_report")
+    if grammar is not None:
+        need_compiled(grammar, "write_report")
     fingerprint = getattr(vocabulary, "fingerprint", "")
     if trace.vocabulary_fingerprint and fingerprint != trace.vocabulary_fingerprint:
         raise ValueError("this trace was made with another vocabulary")

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import VocabularyError
+from workbench.inputs import described, wrong_type
 from workbench.vocabulary.endings import (
     Declared,
     declared_by_files,
@@ -52,6 +53,8 @@ class Source:
 
 def open_source(tokenizer: Any) -> Source:
     """Find the tokenizer behind an object or a path. Raises VocabularyError where there is none."""
+    if hasattr(tokenizer, "token_bytes") and hasattr(tokenizer, "eos_ids"):
+        raise wrong_type("Vocabulary.load", "a tokenizer", tokenizer, "it is one already")
     if isinstance(tokenizer, str | os.PathLike):
         return _open_path(Path(os.fspath(tokenizer)).expanduser())
     return _open_object(tokenizer)
@@ -87,7 +90,7 @@ def _open_folder(folder: Path) -> Source:
             return _open_sentencepiece_file(folder / "tokenizer.model", declared)
         raise VocabularyError(
             f"the folder {str(folder)!r} holds no tokenizer.json, and transformers finds no "
-            f"tokenizer there either: {_first_line(error)}"
+            f"tokenizer there either{_detail(error)}"
         ) from None
     return _open_object(tokenizer)
 
@@ -126,11 +129,18 @@ def _open_object(tokenizer: Any) -> Source:
         pieces = _sentencepiece_tokenizer(tokenizer)
     elif hasattr(tokenizer, "id_to_piece") and hasattr(tokenizer, "is_control"):
         pieces = _sentencepiece_model(tokenizer)
+    elif getattr(tokenizer, "_utf_vocab_size", None) == 256:
+        return _open_bytes(tokenizer)
+    elif hasattr(tokenizer, "_unicode_vocab_size"):
+        raise VocabularyError(
+            f"{described(tokenizer)} numbers the characters of Unicode, and models with it have no logits over "
+            "them: there is nothing to constrain"
+        )
     elif hasattr(tokenizer, "added_tokens_decoder") and hasattr(tokenizer, "get_vocab"):
         return _open_backend(tokenizer, _convert(tokenizer))
     else:
         raise VocabularyError(
-            f"a {type(tokenizer).__name__} is not a tokenizer that can be read as bytes; pass a "
+            f"{described(tokenizer)} is not a tokenizer that can be read as bytes; pass a "
             "Hugging Face tokenizer, a model folder, or a tokenizer.json(.xz) path"
         )
     return _piece_source(pieces, declared_next_to(tokenizer), partial(_same, tokenizer))
@@ -148,6 +158,34 @@ def _open_backend(tokenizer: Any, backend: Any) -> Source:
         ]
         declared = Declared(declared.eos, declared.width, tuple(added))
     return Source(raw, lambda: _spell_json(raw, declared), declared, partial(_same, tokenizer))
+
+
+def _open_bytes(tokenizer: Any) -> Source:
+    """Read a tokenizer whose tokens are single bytes, each named by the character of its number (ByT5)."""
+    vocabulary = {str(text): int(i) for text, i in tokenizer.get_vocab().items()}
+    special = set(map(int, tokenizer.all_special_ids))
+    added = {int(i): entry for i, entry in tokenizer.added_tokens_decoder.items()}
+    pieces: dict[int, bytes] = {}
+    specials: dict[int, str] = {}
+    # by id: an added token may have the name of a byte
+    for i in sorted({*vocabulary.values(), *range(max(vocabulary.values()))} - added.keys()):
+        text = str(tokenizer.convert_ids_to_tokens(i))
+        if len(text) == 1 and ord(text) < 256 and i not in special:
+            pieces[i] = bytes([ord(text)])
+    for i, entry in added.items():
+        if entry.special or i in special:
+            specials[i] = str(entry)
+        else:
+            pieces[i] = str(entry).encode("utf-8", "replace")
+
+    def spell() -> Spelling:
+        tokens = [b""] * (1 + max(vocabulary.values()))
+        for i, data in pieces.items():
+            tokens[i] = data
+        return Spelling(tokens, specials, vocabulary, frozenset([*added, *specials]))
+
+    material = json.dumps([sorted(vocabulary.items()), sorted(specials), sorted(added), "bytes"])
+    return Source(material.encode(), spell, declared_next_to(tokenizer), partial(_same, tokenizer))
 
 
 def _convert(tokenizer: Any) -> Any:
@@ -296,6 +334,12 @@ def _unpack(raw: bytes) -> bytes:
 
 def _same(tokenizer: Any) -> Any:
     return tokenizer
+
+
+def _detail(error: BaseException) -> str:
+    """The first line of an error after a colon, unless it only leads up to others."""
+    line = _first_line(error)
+    return "" if line.endswith(":") else f": {line}"
 
 
 def _first_line(error: BaseException) -> str:

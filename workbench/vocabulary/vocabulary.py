@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workbench.errors import VocabularyError
+from workbench.inputs import need_list, need_number
 from workbench.vocabulary import cache
 from workbench.vocabulary.endings import Declared, declared_by_model, end_ids
 from workbench.vocabulary.labels import label_bytes
@@ -103,6 +104,8 @@ class Vocabulary:
 
         Raises VocabularyError when there is no readable tokenizer, or an end id is not one of its.
         """
+        if width is not None:
+            width = need_number(width, "Vocabulary", "a number of logits")
         source = open_source(tokenizer)
         declared = source.declared
         if model is not None:
@@ -133,6 +136,7 @@ class Vocabulary:
         VocabularyError for ids out of range, a width below the number of tokens, or tokens that are
         not bytes.
         """
+        need_list(tokens, "Vocabulary.from_bytes", "a list of bytes, one for each token")
         texts = list(tokens)
         for i, text in enumerate(texts):
             if not isinstance(text, bytes | bytearray):
@@ -141,11 +145,13 @@ class Vocabulary:
         given = {_index(i, len(texts)): name for i, name in (special_names or {}).items()}
         special = {*ends, *given, *(_index(i, len(texts)) for i in special_ids)}
         names = {i: given.get(i, f"<special {i}>") for i in special}
-        if width is not None and operator.index(width) < len(texts):
+        if width is not None:
+            width = need_number(width, "Vocabulary", "a number of logits")
+        if width is not None and width < len(texts):
             raise VocabularyError(
                 f"a width of {width} is too small for {number_of(len(texts), 'token')}"
             )
-        width = len(texts) if width is None else operator.index(width)
+        width = len(texts) if width is None else width
         return _assemble([bytes(text) for text in texts], names, ends, width, None)
 
     def token_bytes(self, token_id: SupportsIndex) -> bytes:
@@ -158,6 +164,7 @@ class Vocabulary:
 
     def decode(self, token_ids: Iterable[SupportsIndex]) -> bytes:
         """Return the bytes that tokens spell one after the other; special tokens spell none."""
+        need_list(token_ids, "decode", "a list of token ids")
         return b"".join(map(self.token_bytes, token_ids))
 
     def special_name(self, token_id: SupportsIndex) -> str:
@@ -212,7 +219,7 @@ class Vocabulary:
         return None if self._open_tokenizer is None else self._open_tokenizer()
 
     def _check(self, token_id: SupportsIndex) -> int:
-        i = operator.index(token_id)
+        i = need_number(token_id, "a vocabulary", "a token id")
         if not 0 <= i < self.width:
             raise VocabularyError(
                 f"token id {i} is outside this vocabulary of {number_of(self.width, 'id')}"
@@ -239,7 +246,10 @@ class Vocabulary:
 
 
 def _as_list(ids: Any) -> list[Any]:
-    return [ids] if isinstance(ids, str) or hasattr(ids, "__index__") else list(ids)
+    if isinstance(ids, str) or hasattr(ids, "__index__"):
+        return [ids]
+    need_list(ids, "Vocabulary", "the ids that end a text")
+    return list(ids)
 
 
 def _index(i: Any, size: int) -> int:
@@ -271,7 +281,7 @@ def _spelled(
     for i in ends:
         specials.setdefault(i, by_id.get(i, f"<special {i}>"))
 
-    limit = declared.width if width is None else operator.index(width)
+    limit = declared.width if width is None else width
     if limit is None:
         limit = len(tokens)
     if limit < len(tokens):

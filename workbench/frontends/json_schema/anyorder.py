@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from workbench.errors import GrammarTooComplex
+from workbench.automaton.budgets import in_force, too_complex
 from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Fact, Formula, facts_in
 from workbench.frontends.json_schema.hopes import Clauses, either_of, needs, without
@@ -22,7 +22,7 @@ from workbench.frontends.json_schema.layout import Layout, in_row
 from workbench.frontends.json_schema.nodes import Node
 from workbench.frontends.json_schema.settle import alone
 from workbench.frontends.json_schema.shapes import ObjectPlan
-from workbench.frontends.json_schema.weave import MAX_FACTS, Fits, Weaver, ends
+from workbench.frontends.json_schema.weave import Fits, Weaver, ends
 from workbench.grammar.ir import EMPTY, NEVER, Expr, Gather, Graph, Guard, Literal, Origin, Scope
 
 __all__ = [
@@ -38,8 +38,6 @@ __all__ = [
     "unlike_items",
 ]
 
-#: Most members of all states of one object in any order.
-MAX_MOVES = 12_000
 #: Most members and most facts that are looked at before something else is tried: cases that are told apart
 #: instead of one machine, alternatives each by itself.
 FEW = 1_500, 15_000
@@ -80,9 +78,11 @@ class FreeMachine:
 
 
 def free_machine(
-    plan: ObjectPlan, weaver: Weaver, fits: Fits, most: tuple[int, int] = (MAX_MOVES, MAX_FACTS)
+    plan: ObjectPlan, weaver: Weaver, fits: Fits, most: tuple[int, int] | None = None
 ) -> FreeMachine:
     """The machine of a plan, of so many members and facts. Raises ``GrammarTooComplex`` past the budgets."""
+    if most is None:
+        most = in_force().free_members, in_force().facts
     with weaver.budget(most[1]):
         return _alive(_explored(plan, weaver, fits, most[0]))
 
@@ -118,7 +118,7 @@ def _explored(plan: ObjectPlan, weaver: Weaver, fits: Fits, most: int) -> FreeMa
         out.moves.append(moves)
         spent += len(moves)
         if spent > most:
-            raise GrammarTooComplex("members of an object in any order", most)
+            raise too_complex("free_members", limit=most)
     out.finals = [number for number, residual in enumerate(states) if ends(residual)]
     return out
 

@@ -16,17 +16,15 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.automaton.budgets import in_force, too_complex
 from workbench.automaton.finite import Dfa, to_graph
-from workbench.errors import GrammarTooComplex
 from workbench.frontends.json_schema.spelling import Ranges
 from workbench.grammar.ir import EMPTY, NEVER, Alt, CharSet, Expr, Graph
 
-__all__ = ["MAX_PLACES", "Counted", "beginning", "block", "has_texts"]
+__all__ = ["Counted", "beginning", "block", "has_texts"]
 
 #: Characters that one rule reads.
 _BLOCK = 16
-#: Most states, counted with the lengths at which they are told apart.
-MAX_PLACES = 30_000_000
 
 _Flags = NDArray[np.bool_]
 
@@ -44,8 +42,8 @@ class Counted(Expr):
 def _places(dfa: Dfa, low: int, high: int) -> tuple[_Flags, _Flags]:
     """For each length and state whether a text may end there, and whether it may go on."""
     count = len(dfa.table)
-    if count * (high + 1) > MAX_PLACES:
-        raise GrammarTooComplex("states of a pattern with a length", MAX_PLACES)
+    if count * (high + 1) > in_force().length_states:
+        raise too_complex("length_states")
     ends = np.zeros((high + 1, count + 1), dtype=np.bool_)
     ends[low:, :-1] = dfa.accepting
     goes_on = np.zeros_like(ends)

@@ -12,16 +12,15 @@ from collections.abc import Hashable, Mapping
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
+from workbench.automaton.budgets import in_force, too_complex
 from workbench.errors import GrammarSyntaxError, GrammarTooComplex, UnsupportedConstraint
 from workbench.frontends.json_schema.location import Location, Resource
 from workbench.frontends.json_schema.resources import Resources, draft_of, escape
 from workbench.frontends.json_schema.values import BOOLEAN, MAX_LEVELS, NULL, canonical
 from workbench.grammar.ir import Outcome
 
-__all__ = ["MAX_SCHEMAS", "Document", "escape"]
+__all__ = ["Document", "escape"]
 
-#: Most schemas that one document may hold.
-MAX_SCHEMAS = 300_000
 #: Most values of items that uniqueItems tells apart.
 MAX_UNIQUE = 8
 
@@ -185,8 +184,8 @@ class Document:
             return known
         if level > MAX_LEVELS:
             raise GrammarTooComplex("schema nesting levels", MAX_LEVELS)
-        if len(self._locations) >= MAX_SCHEMAS:
-            raise GrammarTooComplex("schemas in one document", MAX_SCHEMAS)
+        if len(self._locations) >= in_force().schemas:
+            raise too_complex("schemas")
         if not isinstance(schema, dict | bool):
             raise GrammarSyntaxError(
                 f"a schema must be an object or a boolean, not {_kind(schema)}", pointer=pointer

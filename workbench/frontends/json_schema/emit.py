@@ -16,6 +16,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from workbench.automaton.budgets import in_force, too_complex, using
 from workbench.automaton.finite import Dfa, complement, determinise, to_graph, without_empty
 from workbench.errors import GrammarTooComplex, UnsupportedConstraint
 from workbench.frontends.json_schema import facts as f
@@ -72,7 +73,6 @@ from workbench.frontends.json_schema.values import (
     decimal,
     type_bit,
 )
-from workbench.frontends.json_schema.weave import FACTS_DECIDED, MAX_FACTS
 from workbench.grammar.ir import (
     EMPTY,
     NEVER,
@@ -94,8 +94,8 @@ from workbench.grammar.lazy import LazyRules
 
 __all__ = ["ANY_CHARACTER", "ANY_STRING", "Emitter"]
 
-#: Most cases that one object in any order is cut into, and most facts looked at for them all.
-MAX_CASES, MAX_CASES_FACTS = 256, 2 * MAX_FACTS
+#: Most cases that one object in any order is cut into.
+MAX_CASES = 256
 
 _QUOTE = Literal(b'"')
 _NULL = Literal(b"null")
@@ -142,6 +142,8 @@ class Emitter:
         self._uses: dict[int, Expr] = {}
         self._shared: dict[Hashable, Expr] = {}
         self._pending: dict[str, Callable[[], Expr]] = {}
+        #: rules are written later, when these may no longer be in force
+        self._budgets = in_force()
         #: into how many cases a formula may be cut, and the facts looked at for it and its like
         self._shares: dict[int, tuple[int, list[int]]] = {}
         self._taken: dict[str, int] = {}
@@ -193,7 +195,8 @@ class Emitter:
         return LazyRules(self._write, name), name
 
     def _write(self, name: str) -> Expr:
-        return self._pending[name]()
+        with using(self._budgets):
+            return self._pending[name]()
 
     def _name(self, wanted: str) -> str:
         """A rule name that is not taken yet."""
@@ -399,8 +402,8 @@ class Emitter:
                 return free_machine(plan, weaver, self._fits)
         finally:
             spent[0] += weaver.total - before
-            if spent[0] > MAX_CASES_FACTS:
-                raise GrammarTooComplex(FACTS_DECIDED, MAX_CASES_FACTS)
+            if spent[0] > 2 * in_force().facts:
+                raise too_complex("facts", limit=2 * in_force().facts)
         for one in found:
             self._nodes.pointers.setdefault(id(one), str(origin.pointer))
             self._shares.setdefault(id(one), (share // max(1, len(found)), spent))

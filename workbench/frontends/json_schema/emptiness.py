@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from workbench.automaton.budgets import in_force, too_complex
 from workbench.errors import GrammarTooComplex, UnsupportedConstraint
 from workbench.frontends.json_schema.distinct import count_texts
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula
@@ -19,7 +20,7 @@ from workbench.frontends.json_schema.nodes import KINDS, Node, Nodes
 from workbench.frontends.json_schema.shapes import ArrayPlan, ObjectPlan, Shapes
 from workbench.frontends.json_schema.strings import string_content, surely_possible
 from workbench.frontends.json_schema.values import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING
-from workbench.frontends.json_schema.weave import MAX_STATES, Fits, State, Weaver
+from workbench.frontends.json_schema.weave import Fits, State, Weaver
 from workbench.grammar.ir import NEVER
 
 __all__ = ["Emptiness", "placed"]
@@ -29,7 +30,7 @@ def placed(error: GrammarTooComplex, pointer: str) -> GrammarTooComplex:
     """The error with a place in the schema, if it has none."""
     if error.rule is not None:
         return error
-    return GrammarTooComplex(error.budget, error.limit, pointer)
+    return error.at(pointer)
 
 
 def _is_new(state: State, met: set[tuple[int, int]]) -> bool:
@@ -222,8 +223,8 @@ class Emptiness:
             skipped = plan.skip(weaver, state)
             if skipped is not None and _is_new(skipped, met):
                 fresh.append(skipped)
-            if len(met) > MAX_STATES:
-                raise GrammarTooComplex("states of an object or array", MAX_STATES)
+            if len(met) > in_force().object_states:
+                raise too_complex("object_states")
         return False
 
     def blame(self, node: Node) -> tuple[str, str]:

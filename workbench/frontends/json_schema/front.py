@@ -1,6 +1,6 @@
 """The front end for JSON Schema: options in, a grammar with its outcomes out.
 
-Reading order: ``values``, ``location``, ``resources``, ``document``, ``keywords`` (reading the schema),
+Reading order: ``plain``, ``values``, ``location``, ``resources``, ``document``, ``keywords`` (reading the schema),
 ``formula``, ``facts``, ``nodes``, ``exclusive``, ``unevaluated`` (what it says), ``patterns``, ``formats``,
 ``strings``, ``intervals``, ``numbers``, ``multiples`` (scalars), ``weave``, ``settle``, ``alternatives``,
 ``shapes`` (objects and arrays), ``distinct``, ``anyorder``, ``hopes``, ``emptiness``, ``spelling``, ``coding``,
@@ -10,22 +10,26 @@ Reading order: ``values``, ``location``, ``resources``, ``document``, ``keywords
 >>> grammar.kind, sorted(o.keyword for o in grammar.outcomes if o.status == "unsupported")
 ('json_schema', [])
 
-Next file to read: ``document.py``.
+Next file to read: ``plain.py``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
-from workbench.errors import GrammarSyntaxError, GrammarTooComplex, UnsatisfiableGrammar
+from workbench.automaton.budgets import Budgets, chosen, using
+from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar
 from workbench.frontends.json_schema.document import Document
 from workbench.frontends.json_schema.emit import Emitter
 from workbench.frontends.json_schema.indent import indented
 from workbench.frontends.json_schema.layout import layout
 from workbench.frontends.json_schema.nodes import Nodes
+from workbench.frontends.json_schema.plain import read_schema
 from workbench.frontends.json_schema.settled import settle_items
 from workbench.frontends.json_schema.value_counts import Counter
-from workbench.frontends.json_schema.values import MAX_LEVELS, read_json
+from workbench.frontends.json_schema.values import MAX_LEVELS
 from workbench.grammar.fingerprint import content_key
 from workbench.grammar.ir import Grammar, Outcome
 
@@ -33,7 +37,7 @@ __all__ = ["json_schema"]
 
 
 def json_schema(
-    schema: dict[str, Any] | bool | str,
+    schema: Mapping[str, Any] | bool | str | bytes,
     *,
     whitespace: str = "bounded",
     max_whitespace: int = 20,
@@ -50,10 +54,12 @@ def json_schema(
     unicode_escapes: bool = True,
     numbers: str = "any",
     unique_keys: bool = True,
+    budgets: Budgets | None = None,
 ) -> Grammar:
     r"""Make a grammar of the JSON texts that a schema accepts.
 
-    ``schema`` is a schema or its JSON text (with exact numbers). ``whitespace`` is ``"bounded"`` (runs
+    ``schema`` is a schema or its JSON text (with exact numbers); NumPy scalars and arrays, tuples and other
+    mappings stand for the JSON values that they are like. ``whitespace`` is ``"bounded"`` (runs
     of at most ``max_whitespace`` characters), ``"compact"`` (none) or ``"any"``; ``separators``, such as
     ``(", ", ": ")``, fixes what stands between values instead, and ``indent`` lays texts out as
     ``json.dumps(…, indent=…)`` does. Properties come in the order of the
@@ -69,6 +75,7 @@ def json_schema(
     ``strict`` follows the convention of hosted services: such objects are closed, and all properties
     that they list are required. ``ascii_only`` writes other characters as escapes;
     ``unicode_escapes=False`` leaves escapes with ``\u`` out, and so the characters that need one.
+    ``budgets`` bounds the work; a grammar keeps its own for the parts that are written later.
     ``numbers="plain"`` leaves exponents out, and the fraction of numbers that have to be integers.
     ``grammar.outcomes`` tells for each keyword whether it is enforced, restricted, an annotation or
     unsupported.
@@ -77,7 +84,7 @@ def json_schema(
     keyword that cannot be enforced unless ``on_unsupported="report"``, ``GrammarTooComplex`` past a
     budget (one of a deeper part when a text first gets there: rules are written when they are reached;
     ``dict(grammar.rules)`` writes all), ``UnsatisfiableGrammar`` when no value satisfies the schema,
-    ``ValueError`` for a bad option.
+    ``WrongType`` for what is no schema at all, ``ValueError`` for a bad option.
     """
     if property_order not in ("schema", "any"):
         raise ValueError(f"property_order must be 'schema' or 'any', not {property_order!r}")
@@ -91,32 +98,32 @@ def json_schema(
         raise ValueError(f"numbers must be 'any' or 'plain', not {numbers!r}")
     if ascii_only and not unicode_escapes:
         raise ValueError("ascii_only needs unicode_escapes")
+    limits = chosen(budgets, "json_schema")
     spelling = "ascii" if ascii_only else "any" if unicode_escapes else "plain"
     style = layout(whitespace, max_whitespace, separators, indent)
-    parsed = read_json(schema) if isinstance(schema, str) else schema
-    if not isinstance(parsed, dict | bool):
-        raise GrammarSyntaxError("a schema must be an object or a boolean", pointer="#")
     try:
-        document = Document(
-            parsed,
-            report=on_unsupported == "report",
-            draft=draft,
-            registry=registry,
-            formats=formats == "assert",
-            closed=strict or not additional_properties,
-            all_required=strict,
-            any_order=property_order == "any",
-        )
-        document.read()
-        any_order = property_order == "any"
-        counter = Counter(Nodes(document.of_value), any_order)
-        if document.unique and settle_items(document, counter):
+        with using(limits):
+            parsed = read_schema(schema)
+            document = Document(
+                parsed,
+                report=on_unsupported == "report",
+                draft=draft,
+                registry=registry,
+                formats=formats == "assert",
+                closed=strict or not additional_properties,
+                all_required=strict,
+                any_order=property_order == "any",
+            )
+            document.read()
+            any_order = property_order == "any"
             counter = Counter(Nodes(document.of_value), any_order)
-        root = counter.nodes.of((document.root,))
-        if counter.emptiness.holds(root):
-            raise UnsatisfiableGrammar(*counter.emptiness.blame(root))
-        emitter = Emitter(counter, style, spelling, numbers == "plain", unique_keys)
-        rules, start = emitter.rules(root)
+            if document.unique and settle_items(document, counter):
+                counter = Counter(Nodes(document.of_value), any_order)
+            root = counter.nodes.of((document.root,))
+            if counter.emptiness.holds(root):
+                raise UnsatisfiableGrammar(*counter.emptiness.blame(root))
+            emitter = Emitter(counter, style, spelling, numbers == "plain", unique_keys)
+            rules, start = emitter.rules(root)
     except RecursionError:
         raise GrammarTooComplex("schema nesting levels", MAX_LEVELS) from None
     outcomes = document.outcomes
@@ -144,6 +151,7 @@ def json_schema(
                 formats,
             ],
             [additional_properties, strict, ascii_only, unicode_escapes, numbers, unique_keys],
+            asdict(limits),
         )
     if not unicode_escapes:
         # a rule that asks for what cannot be written has no text: then the builder has to look at all

@@ -14,13 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from workbench.errors import GrammarTooComplex
+from workbench.automaton.budgets import in_force, too_complex
 
 __all__ = ["Clauses", "either_of", "needs", "without"]
-
-#: Most least sets, or clauses, of one state, and most steps to work all of them out.
-MAX_SETS = 400
-MAX_STEPS = 300_000
 
 #: Sets of names as bits, of each of which some name must be left.
 Clauses = tuple[int, ...]
@@ -47,8 +43,8 @@ def needs(
         state = todo.pop()
         for bit, source in sources[state]:
             steps += 1 + len(ways[state])
-            if steps > MAX_STEPS:
-                raise GrammarTooComplex("steps to work out what an object hopes for", MAX_STEPS)
+            if steps > in_force().free_steps:
+                raise too_complex("free_steps")
             found = {way | bit for way in ways[state] if not way & bit}
             if found <= ways[source]:
                 continue
@@ -74,8 +70,8 @@ def _least(sets: set[int]) -> set[int]:
     for one in sorted(sets, key=int.bit_count):
         if not any(other & one == other for other in out):
             out.append(one)
-            if len(out) > MAX_SETS:
-                raise GrammarTooComplex("ways that an object in any order hopes for", MAX_SETS)
+            if len(out) > in_force().free_ways:
+                raise too_complex("free_ways")
     return set(out)
 
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import gcd, prod
 
-from workbench.errors import GrammarTooComplex
+from workbench.automaton.budgets import in_force, too_complex
 from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.formula import TRUE, And, Fact, Formula, Or
 from workbench.frontends.json_schema.location import tighter_high, tighter_low
@@ -29,10 +29,8 @@ from workbench.frontends.json_schema.numbers import (
 from workbench.frontends.json_schema.values import decimal, is_number
 from workbench.grammar.ir import NEVER, Alt, Expr
 
-__all__ = ["MAX_BOXES", "numbers_in"]
+__all__ = ["numbers_in"]
 
-#: Most boxes that one formula may need.
-MAX_BOXES = 500
 #: Most multiples that are written one by one.
 MAX_LISTED = 400
 #: From this many remainders on, telling multiples by their digits is dear.
@@ -104,8 +102,8 @@ def _boxes(formula: Formula) -> list[_Box]:
 
 
 def _check(boxes: list[_Box]) -> None:
-    if len(boxes) > MAX_BOXES:
-        raise GrammarTooComplex("intervals of numbers", MAX_BOXES)
+    if len(boxes) > in_force().intervals:
+        raise too_complex("intervals")
 
 
 def _fact_boxes(fact: Fact) -> list[_Box]:

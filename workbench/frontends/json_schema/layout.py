@@ -20,6 +20,7 @@ from workbench.grammar.ir import (
     Repeat,
     Seq,
 )
+from workbench.inputs import need_number
 from workbench.wording import number_of
 
 __all__ = ["MAX_LEVEL", "Break", "Layout", "Member", "Nested", "either", "in_row", "layout"]
@@ -297,6 +298,7 @@ def layout(
     indent: int | str | None = None,
 ) -> Layout:
     """Make a layout from the options of ``json_schema``. Raises ``ValueError`` for bad options."""
+    max_whitespace = need_number(max_whitespace, "max_whitespace", "a number of characters")
     if indent is not None:
         return _indented(indent, (",", ": ") if separators is None else separators)
     if separators is not None:
@@ -322,6 +324,10 @@ def layout(
 
 
 def _checked(separators: tuple[str, str]) -> tuple[str, str]:
+    if not isinstance(separators, list | tuple) or [*map(type, separators)] != [str, str]:
+        raise ValueError(
+            f"separators must be two texts, as in (', ', ': '), not {separators!r:.60}"
+        )
     comma, colon = separators
     if comma.strip(" \t\n\r") != "," or colon.strip(" \t\n\r") != ":":
         raise ValueError(
@@ -332,6 +338,8 @@ def _checked(separators: tuple[str, str]) -> tuple[str, str]:
 
 def _indented(indent: int | str, separators: tuple[str, str]) -> Layout:
     comma, colon = _checked(separators)
+    if not isinstance(indent, str):
+        indent = need_number(indent, "indent", "a number of spaces, or whitespace")
     step = " " * indent if isinstance(indent, int) else indent
     if step.strip(" \t\n\r") or (isinstance(indent, int) and indent < 0):
         raise ValueError(f"indent must be a number of spaces or whitespace, not {indent!r}")

@@ -13,6 +13,7 @@ from functools import lru_cache, reduce
 
 import numpy as np
 
+from workbench.automaton.budgets import in_force, too_complex
 from workbench.automaton.finite import Dfa, complement, determinise, intersect, minimise, to_graph
 from workbench.automaton.linear import rewrite
 from workbench.errors import GrammarTooComplex
@@ -29,10 +30,7 @@ from workbench.grammar.ir import (
     literal,
 )
 
-__all__ = ["MAX_REMAINDERS", "in_characters", "number_of"]
-
-#: Most remainders that one ``multipleOf`` may tell apart.
-MAX_REMAINDERS = 20_000
+__all__ = ["in_characters", "number_of"]
 
 _DIGIT = CharSet(((48, 57),))
 _DIGITS = Repeat(_DIGIT, 1, None)
@@ -91,13 +89,13 @@ def _multiples(of: Decimal) -> Dfa:
     _, digits, exponent = of.as_tuple()
     assert isinstance(exponent, int), "multipleOf is finite"
     if len(digits) + max(0, exponent) > 30:
-        raise GrammarTooComplex("remainders of multipleOf", MAX_REMAINDERS)
+        raise GrammarTooComplex("remainders of multipleOf", in_force().remainders)
     unit = int("".join(map(str, digits))) * 10 ** max(0, exponent)
     places = max(0, -exponent)
     while places and unit % 10 == 0:
         unit, places = unit // 10, places - 1
-    if unit * (places + 1) > MAX_REMAINDERS:
-        raise GrammarTooComplex("remainders of multipleOf", MAX_REMAINDERS)
+    if unit * (places + 1) > in_force().remainders:
+        raise too_complex("remainders")
     # State: (decimals read + 1) * unit + remainder; before the point none are read, and after the last
     # one zeros only follow.
     rest = np.arange(unit)

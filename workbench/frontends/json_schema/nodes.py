@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from workbench.errors import GrammarTooComplex
+from workbench.automaton.budgets import in_force, too_complex
 from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.exclusive import Exclusion
 from workbench.frontends.json_schema.formats import format_automaton, without_format
@@ -35,10 +35,7 @@ from workbench.frontends.json_schema.values import (
     type_bit,
 )
 
-__all__ = ["KINDS", "MAX_NODES", "Atom", "Node", "Nodes"]
-
-#: Most distinct combinations of schemas in one grammar.
-MAX_NODES = 200_000
+__all__ = ["KINDS", "Atom", "Node", "Nodes"]
 
 #: The types of value that are told apart: an integer is a number.
 KINDS = (OBJECT, ARRAY, STRING, NUMBER, BOOLEAN, NULL)
@@ -109,8 +106,8 @@ class Nodes:
         key = frozenset(plain)
         node = self._nodes.get(key)
         if node is None:
-            if len(self._nodes) >= MAX_NODES:
-                raise GrammarTooComplex("combinations of schemas", MAX_NODES)
+            if len(self._nodes) >= in_force().combinations:
+                raise too_complex("combinations")
             found = tuple(plain.values())
             pointer = found[0][0].pointer if found else "#"
             types = ALL_TYPES

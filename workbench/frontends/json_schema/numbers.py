@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
-from workbench.errors import GrammarTooComplex
+from workbench.automaton.budgets import in_force, too_complex
 from workbench.grammar.ir import (
     EMPTY,
     NEVER,
@@ -26,7 +26,6 @@ from workbench.grammar.ir import (
 )
 
 __all__ = [
-    "MAX_DIGITS",
     "Bound",
     "exactly",
     "in_plain_notation",
@@ -34,9 +33,6 @@ __all__ = [
     "number",
     "number_between",
 ]
-
-#: Most digits that a bound may have when it is written without an exponent.
-MAX_DIGITS = 5_000
 
 
 def _digits(low: int, high: int) -> ByteSet:
@@ -179,8 +175,8 @@ def _limit(bound: Bound) -> _Limit:
     """Write the magnitude of a bound in plain digits."""
     _, digits, exponent = bound.value.as_tuple()
     assert isinstance(exponent, int), "bounds are finite"
-    if len(digits) + abs(exponent) > MAX_DIGITS and any(digits):
-        raise GrammarTooComplex("digits in a numeric bound", MAX_DIGITS)
+    if len(digits) + abs(exponent) > in_force().digits and any(digits):
+        raise too_complex("digits")
     text = "".join(map(str, digits))
     if not any(digits):
         text, exponent = "0", 0

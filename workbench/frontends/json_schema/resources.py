@@ -12,8 +12,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urldefrag, urljoin
 
+from workbench.automaton.budgets import in_force, too_complex
 from workbench.errors import GrammarTooComplex
 from workbench.frontends.json_schema.location import Resource
+from workbench.frontends.json_schema.plain import plain
 from workbench.frontends.json_schema.values import MAX_LEVELS
 
 __all__ = ["Resources", "draft_of", "escape"]
@@ -44,7 +46,6 @@ _MAPS = frozenset(
     ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"]
 )
 _DATA_KEYWORDS = frozenset({"enum", "const", "default", "examples"})
-_MAX_VALUES = 3_000_000
 #: Part of the URIs of meta-schemas.
 _META = "://json-schema.org/"
 
@@ -94,7 +95,7 @@ class Resources:
         while stack:
             value = stack.pop()
             seen += 1
-            if seen > _MAX_VALUES:
+            if seen > in_force().values:
                 return True
             if isinstance(value, dict):
                 if "$dynamicRef" in value or "$recursiveRef" in value:
@@ -145,7 +146,7 @@ class Resources:
             if isinstance(self._registry, Mapping) and not hasattr(
                 self._registry, "get_or_retrieve"
             ):
-                return self._registry.get(uri)
+                return plain(self._registry.get(uri))
             return self._registry.get_or_retrieve(uri).value.contents
         except (LookupError, AttributeError):
             return None
@@ -178,8 +179,8 @@ class Resources:
             seen += 1
             if level > 2 * MAX_LEVELS:
                 raise GrammarTooComplex("schema nesting levels", MAX_LEVELS)
-            if seen > _MAX_VALUES:
-                raise GrammarTooComplex("values in one document", _MAX_VALUES)
+            if seen > in_force().values:
+                raise too_complex("values")
             if isinstance(value, dict):
                 if is_schema:
                     resource = self._enter(value, pointer, resource, index, level)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from workbench.automaton.budgets import in_force, too_complex
 from workbench.automaton.finite import (
     Dfa,
     complement,
@@ -48,8 +49,6 @@ from workbench.grammar.ir import Alt, CharSet, Expr, Graph, literal
 
 __all__ = ["ArrayPlan", "NameCell", "ObjectPlan", "Shape", "Shapes", "plain_parts"]
 
-#: Most cells that the patterns of one object cut the names into.
-MAX_CELLS = 300
 #: Most names of a cell that are listed where a formula is decided in any order.
 MAX_FEW = 200
 
@@ -267,8 +266,8 @@ class ObjectPlan:
                 for side in (yes, no)
                 if not (both := _both(dfa, side)).is_empty
             ]
-            if len(found) > MAX_CELLS:
-                raise GrammarTooComplex("cells of names under patterns", MAX_CELLS)
+            if len(found) > in_force().name_cells:
+                raise too_complex("name_cells")
         for schema in asked:
             said = automaton(self.nodes.formula(self.nodes.of([schema]), STRING))
             sides = ((said, True), (complement(said), False))

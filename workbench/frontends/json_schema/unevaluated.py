@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from workbench.errors import GrammarTooComplex
+from workbench.automaton.budgets import in_force, too_complex
 from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.formula import FALSE, Formula
 from workbench.frontends.json_schema.location import CellRule, Location, MemberRule
@@ -24,10 +24,7 @@ from workbench.frontends.json_schema.values import ARRAY, OBJECT
 if TYPE_CHECKING:
     from workbench.frontends.json_schema.nodes import Nodes
 
-__all__ = ["MAX_WAYS", "Evaluation", "is_trivial"]
-
-#: Most combinations of schemas that are told apart beside one keyword.
-MAX_WAYS = 256
+__all__ = ["Evaluation", "is_trivial"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +140,8 @@ class Evaluation:
         """Every choice of one or more schemas that hold."""
         each = [self._of(choice, kind) for choice in group]
         each = [ways for ways in each if any(formula is not FALSE for formula, _ in ways)]
-        if 2 ** len(each) > 8 * MAX_WAYS:
-            raise GrammarTooComplex(
-                "combinations beside an unevaluated keyword", MAX_WAYS, place.pointer
-            )
+        if 2 ** len(each) > 8 * in_force().unevaluated_ways:
+            raise too_complex("unevaluated_ways", place.pointer)
         out: _Ways = []
         for size in range(1, len(each) + 1):
             for chosen in combinations(each, size):
@@ -164,10 +159,8 @@ class Evaluation:
                 if both is not FALSE:
                     out.append((both, seen | more))
         out = _fewest(out)
-        if len(out) > MAX_WAYS:
-            raise GrammarTooComplex(
-                "combinations beside an unevaluated keyword", MAX_WAYS, place.pointer
-            )
+        if len(out) > in_force().unevaluated_ways:
+            raise too_complex("unevaluated_ways", place.pointer)
         return out
 
     def _own(self, location: Location, kind: int) -> _Seen:

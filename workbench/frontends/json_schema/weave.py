@@ -19,17 +19,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from workbench.errors import GrammarTooComplex
+from workbench.automaton.budgets import in_force, too_complex
 from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Fact, Formula, facts_in, holds
 from workbench.frontends.json_schema.location import Location
 from workbench.frontends.json_schema.nodes import Atom, Node, Nodes
 
 __all__ = [
-    "FACTS_DECIDED",
-    "MAX_CHOICES",
-    "MAX_FACTS",
-    "MAX_STATES",
     "Explored",
     "Fits",
     "Move",
@@ -44,13 +40,6 @@ __all__ = [
     "one_holds",
     "unless",
 ]
-
-#: Most states of one object or array, and most ways to decide the facts at one member.
-MAX_STATES = 20_000
-MAX_CHOICES = 5_000
-#: Most facts of formulas that are looked at for one object or array: about a second of work.
-MAX_FACTS = 150_000
-FACTS_DECIDED = "facts decided for one object or array"
 
 #: Whether some value satisfies a node.
 Fits = Callable[[Node], bool]
@@ -91,13 +80,13 @@ class Weaver:
         #: facts that have been looked at in all
         self.total = 0
         self._spent = 0
-        self._most = MAX_FACTS
+        self._most = in_force().facts
 
     @contextmanager
-    def budget(self, most: int = MAX_FACTS) -> Iterator[None]:
+    def budget(self, most: int | None = None) -> Iterator[None]:
         """One object or array, with a budget of its own; it counts for those that it is looked at for."""
         before, self._spent = self._spent, 0
-        limit, self._most = self._most, most
+        limit, self._most = self._most, in_force().facts if most is None else most
         try:
             yield
         finally:
@@ -109,7 +98,7 @@ class Weaver:
         self._spent += count
         self.total += count
         if self._spent > self._most:
-            raise GrammarTooComplex(FACTS_DECIDED, self._most)
+            raise too_complex("facts", limit=self._most)
 
     def advance(
         self,
@@ -138,8 +127,8 @@ class Weaver:
         while stack:
             formula, atoms, number = stack.pop()
             spent += 1
-            if spent > MAX_CHOICES:
-                raise GrammarTooComplex("ways to decide a schema at one member", MAX_CHOICES)
+            if spent > in_force().choices:
+                raise too_complex("choices")
             inside = self.formulas.inside(formula)
             self._spend(1 + len(inside))
             while number < len(touched) and id(touched[number][0]) not in inside:
@@ -319,8 +308,8 @@ def explore(
     def enter(state: State) -> None:
         key = (state[0], id(state[1]))
         if key not in out.number_of:
-            if len(out.states) >= MAX_STATES:
-                raise GrammarTooComplex("states of an object or array", MAX_STATES)
+            if len(out.states) >= in_force().object_states:
+                raise too_complex("object_states")
             out.number_of[key] = len(out.states)
             out.states.append(state)
 
