@@ -518,7 +518,7 @@ def test_drafts_that_the_grammar_refuses(tiny: LoadedModel, letters: CompiledGra
     """Drafts that know nothing of the grammar: it decides, and says nothing."""
 
     class Wild(transformers.generation.CandidateGenerator):
-        def get_candidates(self, input_ids: Any, **_: Any) -> Any:
+        def get_candidates(self, input_ids: Any, *_: Any, **__: Any) -> Any:
             return torch.cat([input_ids, torch.tensor([[5, 12, 3, 0, 12]])], dim=1), None
 
         def update_candidate_strategy(self, *_: Any) -> None:
