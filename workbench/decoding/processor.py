@@ -245,12 +245,10 @@ class GrammarLogitsProcessor(LogitsProcessor):
             shown = ", ".join(f"{name(t)} ({t})" for t in cut[:8])
             faults.append(f"{shown} ends a run of this model in the middle of a text")
         if faults:
-            ends = sorted(self._eos_ids)
-            warnings.warn(
-                f"{'; '.join(faults)}. Pass eos_token_id={ends} to generate, or make the vocabulary with "
-                f"eos_ids={sorted(theirs)}",
-                stacklevel=2,
-            )
+            mend = f"Pass eos_token_id={sorted(self._eos_ids)} to generate"
+            if theirs:
+                mend += f", or make the vocabulary with eos_ids={sorted(theirs)}"
+            warnings.warn(f"{'; '.join(faults)}. {mend}", stacklevel=2)
 
     # Rows.
 
