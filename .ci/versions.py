@@ -40,7 +40,7 @@ EXTRAS = (
     "tests/notebook/test_session.py",
     "tests/notebook/test_report.py",
 )
-TOOLS = ("hypothesis", "jsonschema", "pytest")
+TOOLS = ("hypothesis", "jsonschema", "pytest", "regex")
 #: The extra for notebooks, but for JupyterLab itself, which is large and which no code imports.
 NOTEBOOK = ("anywidget", "graphviz", "ipywidgets", "plotly")
 
