@@ -11,7 +11,7 @@ FUZZ_START ?= 0
 FUZZ_COUNT ?= 2000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-widgets fuzz lab lint format warm clean
+.PHONY: help setup demo test test-widgets test-versions test-oldest test-pythons fuzz lab lint format warm clean
 
 help:
 	@echo 'make demo    generate an object for a nested schema with the real model; writes demo.html'
@@ -19,6 +19,7 @@ help:
 	@echo 'make test    run the tests        make lint    ruff and mypy'
 	@echo 'make fuzz    hold 2,000 random grammars against slow parsers (FUZZ_START=0 FUZZ_COUNT=2000)'
 	@echo 'make test-widgets   the tests of the notebook front end alone (needs Node)'
+	@echo 'make test-versions  some tests with the oldest packages (test-oldest), and on other Pythons (test-pythons)'
 	@echo 'make warm    compile the kernels and fetch the model now, for later runs'
 	@echo 'make format  format the code      make clean   remove .venv and caches'
 
@@ -59,6 +60,16 @@ test-widgets:
 		echo 'front-end tests skipped: their packages cannot be installed here (npm ci failed)'; \
 	fi
 
+# Environments of their own, in .venv-versions; a Python that is not on this machine is skipped.
+test-versions:
+	@$(PYTHON) .ci/versions.py oldest pythons
+
+test-oldest:
+	@$(PYTHON) .ci/versions.py oldest
+
+test-pythons:
+	@$(PYTHON) .ci/versions.py pythons
+
 fuzz: $(STAMP)
 	@$(BIN)/python -m workbench warm
 	@$(BIN)/python -m tests.engine.fuzz $(FUZZ_START) $(FUZZ_COUNT)
@@ -74,4 +85,4 @@ format: $(STAMP)
 	@$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis demo.html
+	rm -rf $(VENV) .venv-versions .mypy_cache .pytest_cache .ruff_cache .hypothesis demo.html

@@ -14,8 +14,13 @@ export const options = {
   legalComments: "none",
   charset: "ascii",
   write: false,
+  metafile: true,
+  absWorkingDir: dirname(fileURLToPath(import.meta.url)),
   logLevel: "warning",
 };
+
+/** The files that the worker was made from, when it was last built. */
+export const layoutInputs = [];
 
 export const layoutSource = {
   name: "layout-source",
@@ -23,6 +28,7 @@ export const layoutSource = {
     plugins.onResolve({ filter: /^layout-source$/ }, () => ({ path: "layout-source", namespace: "built" }));
     plugins.onLoad({ filter: /.*/, namespace: "built" }, async () => {
       const built = await build({ ...options, entryPoints: [entry] });
+      layoutInputs.splice(0, layoutInputs.length, ...Object.keys(built.metafile.inputs));
       return { contents: built.outputFiles[0].text, loader: "text" };
     });
   },

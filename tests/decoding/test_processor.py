@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
+import warnings
 from typing import Any
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
+transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 
-from tests.decoding.conftest import TOKENS  # noqa: E402
+from tests.decoding.conftest import TOKENS, WIDTH  # noqa: E402
 from tests.decoding.fakes import FakeCompiled  # noqa: E402
 from workbench.decoding import GrammarLogitsProcessor, generate  # noqa: E402
 from workbench.engine import CompiledGrammar, compile  # noqa: E402
@@ -102,7 +105,7 @@ def test_beam_search(tiny: LoadedModel, vocabulary: Vocabulary, pattern: str) ->
     compiled = compile(regex(pattern), vocabulary)
     got = run(
         tiny,
-        GrammarLogitsProcessor(compiled, beams=True),
+        GrammarLogitsProcessor(compiled),
         PROMPTS,
         max_new_tokens=24,
         do_sample=False,
@@ -131,7 +134,7 @@ def test_beam_search_finds_a_better_text(tiny: LoadedModel, vocabulary: Vocabula
         return total
 
     best = max(texts, key=score)
-    processor = GrammarLogitsProcessor(compiled, beams=True)
+    processor = GrammarLogitsProcessor(compiled)
     got = run(
         tiny,
         processor,
@@ -312,3 +315,283 @@ def test_rows_that_generate_ends_too_early_are_told(
     ids = torch.tensor([[9, 3, 0, 0], [9, 4, 0, 5]])
     with pytest.raises(WorkbenchError, match=r"ended row 0 at .* goes on: pass stopping_criteria"):
         processor(ids, blank.clone())
+
+
+# One processor, one run after another.
+
+OPTIONS: dict[str, Any] = {"max_new_tokens": 8, "do_sample": False}
+
+
+def fresh(model: LoadedModel, compiled: Any, prompts: list[list[int]], **options: Any) -> Any:
+    return run(model, GrammarLogitsProcessor(compiled), prompts, **(OPTIONS | options))
+
+
+@pytest.mark.parametrize("length", [1, 2, 5, 30])
+@pytest.mark.parametrize("beams", [1, 3])
+def test_a_second_run_from_the_first_answer(
+    tiny: LoadedModel, letters: CompiledGrammar, length: int, beams: int
+) -> None:
+    """Cut off or ended, with its end token or without: it is a prompt like any other."""
+    options: dict[str, Any] = {"max_new_tokens": length, "do_sample": False, "num_beams": beams}
+    for prompt in PROMPTS:
+        processor = GrammarLogitsProcessor(letters)
+        answer = run(tiny, processor, [prompt], **options)[0]
+        for kept in {len(answer), len(ended(answer)) - 1, 1}:
+            second = prompt + answer[:kept]
+            got = run(tiny, processor, [second], **options)
+            assert got == fresh(tiny, letters, [second], **options)
+            assert ended(got[0])[0] not in (0, 1), "the grammar has no empty text"
+
+
+def test_a_second_run_from_a_longer_prompt(tiny: LoadedModel, letters: CompiledGrammar) -> None:
+    processor = GrammarLogitsProcessor(letters)
+    for second in ([5], [5, 9, 12], [12, 12, 12, 12, 12], [3, 4, 5, 6, 7, 8]):
+        run(tiny, processor, [PROMPTS[0]], **OPTIONS)
+        longer = PROMPTS[0] + second
+        assert run(tiny, processor, [longer], **OPTIONS) == fresh(tiny, letters, [longer])
+
+
+def test_a_run_after_one_that_failed(tiny: LoadedModel, letters: CompiledGrammar) -> None:
+    class Stop(Exception):
+        pass
+
+    class Fail:
+        calls = 0
+
+        def __call__(self, ids: Any, scores: Any) -> Any:
+            self.calls += 1
+            if self.calls == 3:
+                raise Stop
+            return scores
+
+    processor = GrammarLogitsProcessor(letters)
+    with torch.no_grad(), pytest.raises(Stop) as caught:
+        tiny.model.generate(**padded([PROMPTS[0]]), logits_processor=[processor, Fail()], **OPTIONS)
+    second = PROMPTS[0] + fresh(tiny, letters, [PROMPTS[0]])[0][:2]
+    assert run(tiny, processor, [second], **OPTIONS) == fresh(tiny, letters, [second])
+    assert caught.value.__traceback__ is not None, "which keeps the failed run's frames"
+
+
+def test_prompt_length_goes_on_with_a_text(tiny: LoadedModel) -> None:
+    prompt = PROMPTS[1]
+    letters = compile(regex("(ab|c)[a-e]{12,30}[01]+"), tiny.vocabulary)
+    whole = fresh(tiny, letters, [prompt], max_new_tokens=20)[0]
+    assert len(ended(whole)) > 5
+    processor = GrammarLogitsProcessor(letters, prompt_length=len(prompt))
+    got = run(tiny, processor, [prompt + whole[:3]], max_new_tokens=17, do_sample=False)[0]
+    assert ended(got) == ended(whole)[3:]
+    # given for one run, it does not hold for another one
+    with pytest.raises(
+        WorkbenchError, match=r"another run, its ids are 10 wide.*to be 5 for the run before"
+    ):
+        run(tiny, processor, [prompt + whole[:5]], **OPTIONS)
+    processor.reset(prompt_length=len(prompt))
+    got = run(tiny, processor, [prompt + whole[:5]], max_new_tokens=15, do_sample=False)[0]
+    assert ended(got) == ended(whole)[5:]
+    processor.reset(prompt_length=len(prompt))
+    with pytest.raises(WorkbenchError, match=r"'j'.*stands behind the prompt.*5 wide"):
+        run(tiny, processor, [[*prompt, 12, 12]], **OPTIONS)
+    with pytest.raises(ValueError, match="prompt_length is -1"):
+        processor.reset(-1)
+
+
+def test_a_loop_of_its_own_says_where_a_run_begins(
+    tiny: LoadedModel, letters: CompiledGrammar
+) -> None:
+    processor = GrammarLogitsProcessor(letters)
+    c, a, zero, end = 5, 3, 16, 0
+
+    def ask(tokens: list[int]) -> list[int]:
+        scores = processor(torch.tensor([[9, 9, *tokens]]), torch.zeros(1, WIDTH))
+        return torch.isfinite(scores[0]).nonzero().flatten().tolist()
+
+    begin = ask([])
+    ask([c])
+    for tokens in ([c], [c, a, a], [c, a, a, zero]):  # again, back, ahead: the run or a new one?
+        with pytest.raises(WorkbenchError, match=r"cannot be told.*reset\(\)"):
+            ask(tokens)
+    ask([c, a])
+    ask([c, a, a])
+    ask([c, a, a, zero])
+    assert ask([c, a, a, zero, end]) == [0, 1]
+    with pytest.raises(WorkbenchError, match="each row of that run has ended"):
+        ask([c, a, a, zero, end, 7])
+    processor.reset()
+    assert ask([c, a, a, zero, end, 7]) == begin
+    assert ask([]) == begin  # shorter: without doubt another run
+    scores = processor(torch.tensor([[8, 8, 8]]), torch.zeros(1, WIDTH))  # and so is another prompt
+    assert torch.isfinite(scores[0]).nonzero().flatten().tolist() == begin
+
+
+# A grammar for each row.
+
+
+def test_a_grammar_for_each_prompt(
+    tiny: LoadedModel, letters: CompiledGrammar, vocabulary: Vocabulary
+) -> None:
+    digits = compile(regex("[01]{3,6}"), vocabulary)
+    grammars = [letters, None, digits]
+    got = run(tiny, GrammarLogitsProcessor(grammars), PROMPTS, **OPTIONS)
+    with torch.no_grad():
+        plain = tiny.model.generate(**padded([PROMPTS[1]]), **OPTIONS)[
+            0, len(PROMPTS[1]) :
+        ].tolist()
+    want = [fresh(tiny, letters, [PROMPTS[0]])[0], plain, fresh(tiny, digits, [PROMPTS[2]])[0]]
+    assert [ended(row) for row in got] == [ended(row) for row in want]
+    assert GrammarLogitsProcessor([None])(torch.tensor([[9]]), torch.ones(1, 3)).tolist() == [
+        [1.0, 1.0, 1.0]
+    ]
+
+
+@pytest.mark.parametrize("options", [{"do_sample": True}, {"do_sample": False, "num_beams": 3}])
+def test_several_sequences_of_each_prompt(
+    tiny: LoadedModel, letters: CompiledGrammar, vocabulary: Vocabulary, options: dict[str, Any]
+) -> None:
+    torch.manual_seed(0)
+    digits = compile(regex("[01]{3,6}"), vocabulary)
+    options = options | {"max_new_tokens": 40, "num_return_sequences": 3}
+    got = run(tiny, GrammarLogitsProcessor([letters, digits, letters]), PROMPTS, **options)
+    for i, row in enumerate(got):
+        pattern = re.compile(rb"[01]{3,6}") if i // 3 == 1 else LETTERS
+        if ended(row)[-1] in (0, 1):
+            assert pattern.fullmatch(vocabulary.decode(ended(row)))
+    assert sum(ended(row)[-1] in (0, 1) for row in got) >= 6
+
+
+def test_grammars_that_do_not_fit_the_rows(
+    tiny: LoadedModel, letters: CompiledGrammar, vocabulary: Vocabulary
+) -> None:
+    with pytest.raises(WorkbenchError, match="2 grammars for 3 rows"):
+        run(tiny, GrammarLogitsProcessor([letters, None]), PROMPTS, **OPTIONS)
+    with pytest.raises(
+        WorkbenchError, match="2 grammars for 4 rows"
+    ):  # four prompts, not two twice
+        run(tiny, GrammarLogitsProcessor([letters, None]), [[2], [3], [4], [5]], **OPTIONS)
+    with pytest.raises(ValueError, match="empty list"):
+        GrammarLogitsProcessor([])
+    with pytest.raises(TypeError, match="not Grammar"):
+        GrammarLogitsProcessor([letters, regex("a")])
+    other = Vocabulary.from_bytes([b"", b"a"], eos_ids=0)
+    with pytest.raises(ValueError, match="different vocabularies"):
+        GrammarLogitsProcessor([letters, compile(regex("a"), other)])
+    processor = GrammarLogitsProcessor([letters, None], prompt_length=1)
+    processor(torch.tensor([[9], [8]]), torch.zeros(2, WIDTH))
+    with pytest.raises(WorkbenchError, match="1 row in a run that began with 2"):
+        processor(torch.tensor([[9, 5]]), torch.zeros(1, WIDTH))
+
+
+# Models that do not fit the vocabulary.
+
+
+def test_logits_narrower_and_wider_than_the_vocabulary(letters: CompiledGrammar) -> None:
+    ids = torch.tensor([[9]])
+    for width in (1, 18):
+        with pytest.raises(WorkbenchError, match=f"{width} logits? a row.*for 19 tokens"):
+            GrammarLogitsProcessor(letters)(ids, torch.zeros(1, width))
+    for width in (19, 40, 41, 300):
+        scores = GrammarLogitsProcessor(letters)(ids, torch.zeros(1, width))
+        assert torch.isfinite(scores[0]).nonzero().flatten().tolist() == [3, 5, 13, 14]
+
+
+@pytest.mark.parametrize(
+    ("theirs", "message"),
+    [
+        ([0], r"^.*\(1\) may end a text of the grammar, but not a run"),
+        (2, r"\(0\), .*\(1\) may end a text of the grammar, but not a run"),
+        ([0, 1, 5], r"^c \(5\) ends a run of this model in the middle of a text"),
+        (None, r"eos_token_id=\[0, 1\]"),
+        ([0, 1], None),
+        ([0, 1, 2, 39], None),
+    ],
+)
+def test_a_model_with_other_ends_is_warned_of_at_once(
+    tiny: LoadedModel, letters: CompiledGrammar, theirs: Any, message: str | None
+) -> None:
+    """Ends of its own that the grammar never allows do no harm."""
+    generation = tiny.model.generation_config
+    before = generation.eos_token_id
+    generation.eos_token_id = theirs
+    try:
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            run(tiny, GrammarLogitsProcessor(letters), [PROMPTS[0]], max_new_tokens=1)
+    finally:
+        generation.eos_token_id = before
+    texts = [str(w.message) for w in seen if "of this model" in str(w.message)]
+    if message is None:
+        assert texts == []
+    else:
+        assert len(texts) == 1 and re.search(message, texts[0]), texts
+
+
+def test_a_vocabulary_without_ends_is_named_as_the_cause(tiny: LoadedModel) -> None:
+    endless = Vocabulary.from_bytes(TOKENS, eos_ids=(), special_ids=(0, 1, 2), width=WIDTH)
+    compiled = compile(regex("ab0"), endless)
+    with pytest.raises(DeadEnd, match=r"complete after 'ab0'.*no end token.*eos_ids"):
+        run(tiny, GrammarLogitsProcessor(compiled), [PROMPTS[0]], **OPTIONS)
+    model = dataclasses.replace(tiny, vocabulary=endless)
+    with pytest.raises(DeadEnd, match=r"the text is complete: 'ab0'.*no end token.*eos_ids"):
+        generate(model, PROMPTS[0], compiled, max_tokens=9)
+
+
+# Assisted generation: tokens that are tried and taken back.
+
+
+def test_assisted_generation_is_plain_generation(
+    tiny: LoadedModel, letters: CompiledGrammar
+) -> None:
+    torch.manual_seed(5)
+    helper = transformers.LlamaForCausalLM(tiny.model.config).eval()
+    processor = GrammarLogitsProcessor(letters)
+    for prompt in [*PROMPTS, [3, 4, 5, 3, 4, 5, 3, 4]]:
+        want = ended(fresh(tiny, letters, [prompt], max_new_tokens=20)[0])
+        for assisted in (
+            {"assistant_model": helper},
+            {"assistant_model": tiny.model},
+            {"prompt_lookup_num_tokens": 3},
+        ):
+            got = run(tiny, processor, [prompt], max_new_tokens=20, do_sample=False, **assisted)
+            assert ended(got[0]) == want, assisted
+
+
+def test_assisted_sampling_stays_in_the_grammar(
+    tiny: LoadedModel, letters: CompiledGrammar
+) -> None:
+    torch.manual_seed(5)
+    helper = transformers.LlamaForCausalLM(tiny.model.config).eval()
+    processor = GrammarLogitsProcessor(letters)
+    texts = set()
+    for _ in range(6):
+        got = run(
+            tiny, processor, [PROMPTS[1]], max_new_tokens=40, do_sample=True, assistant_model=helper
+        )[0]
+        if ended(got)[-1] in (0, 1):
+            texts.add(tiny.vocabulary.decode(ended(got)))
+    assert len(texts) > 1
+    assert all(LETTERS.fullmatch(text) for text in texts)
+
+
+def test_drafts_that_the_grammar_refuses(tiny: LoadedModel, letters: CompiledGrammar) -> None:
+    """Drafts that know nothing of the grammar: it decides, and says nothing."""
+
+    class Wild(transformers.generation.CandidateGenerator):
+        def get_candidates(self, input_ids: Any, *_: Any, **__: Any) -> Any:
+            return torch.cat([input_ids, torch.tensor([[5, 12, 3, 0, 12]])], dim=1), None
+
+        def update_candidate_strategy(self, *_: Any) -> None:
+            pass
+
+    want = ended(fresh(tiny, letters, [PROMPTS[0]], max_new_tokens=12)[0])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            type(tiny.model), "_get_candidate_generator", lambda self, **_: Wild(), raising=True
+        )
+        got = run(
+            tiny,
+            GrammarLogitsProcessor(letters),
+            [PROMPTS[0]],
+            max_new_tokens=12,
+            do_sample=False,
+            prompt_lookup_num_tokens=2,
+        )
+    assert ended(got[0]) == want

@@ -43,6 +43,13 @@ def test_rules_and_places_of_a_text() -> None:
     assert {str(part) for part in found.never} >= {"rule list", '"(" (characters 66-69 in list)'}
 
 
+@pytest.mark.parametrize(("text", "used"), [("1+2", [9, 18]), ("1-2", [25, 34])])
+def test_a_rule_that_begins_two_alternatives(text: str, used: list[int]) -> None:
+    grammar = wb.gbnf('root ::= term "+" term | term "-" term\nterm ::= [0-9]\n')
+    found = wb.coverage(grammar, [text])
+    assert [p.start for p in found.parts if p.source == "term" and p.uses] == used
+
+
 def test_a_regex() -> None:
     found = wb.coverage(wb.regex("(ab|c)d?"), ["c"])
     assert [(p.start, p.end, p.uses) for p in found.parts if p.source in ("c", "d", "ab")] == [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 import workbench as wb
 from tests.diagnostics.test_suggestions import vocabulary
+from workbench.decoding.situation import Watcher
 from workbench.diagnostics.dead_ends import dead_ends
 from workbench.diagnostics.findings import ABSENT, DeadEndReport, Edit
 from workbench.diagnostics.unwritten import unwritten
@@ -265,12 +267,10 @@ def test_near_dead_ends(
         ("ff", "dead_end", "empty mask", 2, None),
         ("ab", "dead_end", "empty mask", 2, 1),
         ("abff", "dead_end", "empty mask", 4, 1),
-        # eight steps in one place; what led there is the last way out
-        ("b" + "a" * 8, "length", "endless loop", 1, 0),
-        ("b" + "a" * 7, "length", "over budget", 8, None),
-        # one of them could have ended the text: no loop of the grammar's
-        ("a" * 8 + "A" + "a" * 3, "length", "over budget", 12, None),
-        ("f" + "a" * 9, "length", "endless loop", 1, None),
+        # in one place for long, but another token each time: the tokens ran out
+        ("b" + "a" * 8, "length", "out of tokens", 9, None),
+        ("a" * 20, "length", "out of tokens", 20, None),
+        ("a" * 8 + "A" + "a" * 3, "length", "out of tokens", 12, None),
     ],
 )
 def test_runs_that_ended_badly(
@@ -280,6 +280,135 @@ def test_runs_that_ended_badly(
     (finding,) = wb.live_dead_ends(run)
     assert (finding.kind, finding.steps) == (kind, (first, len(places)))
     assert (None if finding.escape is None else finding.escape.step) == escape
+
+
+def recorded(grammar: str, tokens: tuple[bytes, ...], text: str) -> wb.Trace:
+    """A run as decoding records it, of tokens separated by "|", that its length limit ended."""
+    compiled = wb.compile(wb.gbnf(grammar), wb.Vocabulary.from_bytes([b"", *tokens], eos_ids=0))
+    words = len(wb.empty_mask(compiled.vocabulary))
+    watcher = Watcher(compiled.matcher(), words, lambda row: row.copy(), record=True, overlap=False)
+    run = wb.Trace(
+        vocabulary_size=compiled.vocabulary.size,
+        vocabulary_width=compiled.vocabulary.width,
+        finish_reason="length",
+    )
+    for piece in text.encode().split(b"|"):
+        found = watcher.finish()
+        token = tokens.index(piece) + 1
+        run.append(
+            wb.TraceStep(
+                index=0,
+                kind="sampled",
+                token_id=token,
+                token_bytes=piece,
+                allowed_count=found.allowed_count,
+                mask=run.add_mask(found.row),
+                live_states=found.live_states,
+                stacks=tuple(run.add_stack(frames) for frames in found.stacks),
+                is_accepting=found.is_accepting,
+            )
+        )
+        assert watcher.matcher.accept(token)
+    states, stacks = watcher.configuration()
+    run.final = {
+        "is_accepting": watcher.matcher.is_accepting,
+        "live_states": list(states),
+        "stacks": [run.add_stack(frames) for frames in stacks],
+    }
+    return run
+
+
+STORY = "once| upon| a| time| there| was| a| cat| and| a| dog| who| was| a| cat| once| and| there| was| a"
+WORDS = (*(w.encode() for w in sorted(set(STORY.split("|")))), b"<", b"end>")
+
+
+@pytest.mark.parametrize(
+    ("grammar", "tokens", "text", "kind", "said"),
+    [
+        # a story is no loop, however long it stays in one place
+        ('root ::= [^<]+ "<end>"', WORDS, STORY, "out of tokens", "not complete after 20 tokens"),
+        # nor is one of few words, as long as one that leads out was not taken
+        (
+            'root ::= "a"+ "b"',
+            (b"a", b"aa", b"b"),
+            "a|aa|a|a|aa|aa|a|aa|aa|a",
+            "out of tokens",
+            "10 tokens",
+        ),
+        # all that may come leads back: nothing leads out
+        (
+            'root ::= "a"+ "b"',
+            (b"a", b"aa", b"bc"),
+            "a|aa|a|a|aa|aa|a|aa|aa|a",
+            "endless loop",
+            "every token",
+        ),
+        # the same over and over: the model does not get on, whatever the grammar allows
+        (
+            'root ::= [^<]+ "<end>"',
+            WORDS,
+            "once" + "| a| cat" * 5,
+            "endless loop",
+            "repeat “·a·cat”",
+        ),
+        (
+            'root ::= "[" ("0" ", "?)* "]"',
+            (b"[", b"]", b"0", b", "),
+            "[" + "|0|, " * 6,
+            "endless loop",
+            "“0,·”",
+        ),
+        (
+            'root ::= "(" root ")" | "x"',
+            (b"(", b")", b"x"),
+            "(" + "|(" * 11,
+            "endless loop",
+            "repeat “(”",
+        ),
+        # a count gets on towards its end
+        (
+            'root ::= "a"{2,1000} "b"',
+            (b"a", b"aa", b"bc"),
+            "a|aa|a|a|aa|aa|a|aa|aa|a",
+            "out of tokens",
+            "10 tokens",
+        ),
+        # shorter than a loop
+        ('root ::= "a"+ "b"', (b"a", b"bc"), "a|a|a|a", "out of tokens", "4 tokens"),
+    ],
+)
+def test_runs_that_ran_out_of_tokens(
+    grammar: str, tokens: tuple[bytes, ...], text: str, kind: str, said: str
+) -> None:
+    run = recorded(grammar, tokens, text)
+    (finding,) = wb.live_dead_ends(run)
+    assert finding.kind == kind and said in finding.message and finding.rule == "root"
+    assert "“”" not in str(finding)
+    # the same without what a run with trace=False leaves out, as far as it can be told
+    for i, step in enumerate(run.steps):
+        run.steps[i] = dataclasses.replace(step, mask="", live_states=(), stacks=())
+    (finding,) = wb.live_dead_ends(run)
+    assert finding.kind == ("out of tokens" if said == "every token" else kind)
+
+
+def test_the_last_way_out_is_named() -> None:
+    """By the vocabulary, by a step that took the token, or not at all; never as a text without letters."""
+    run = recorded('root ::= "x"? "a"+ "b"', (b"x", b"a", b"b", b"xa"), "x" + "|a" * 9)
+    run.steps[0] = dataclasses.replace(run.steps[0], top_after=((1, 0.6), (4, 0.3)))
+    words = wb.Vocabulary.from_bytes([b"", b"x", b"a", b"b", b"xa"], eos_ids=0)
+    (finding,) = wb.live_dead_ends(run)
+    assert str(finding.escape) == "last escape: at the start (step 1) with another token instead"
+    assert finding.escape is not None and finding.escape.to_json()["instead"] is None
+    (finding,) = wb.live_dead_ends(run, words)
+    assert str(finding.escape) == "last escape: at the start (step 1) with “xa” instead"
+    run.steps[0] = dataclasses.replace(run.steps[0], top_after=((1, 0.6), (2, 0.3)))
+    (finding,) = wb.live_dead_ends(run)
+    assert str(finding.escape) == "last escape: at the start (step 1) with “a” instead"
+    run.steps[0] = dataclasses.replace(run.steps[0], top_after=((1, 0.6), (0, 0.3)))
+    (finding,) = wb.live_dead_ends(run, words)
+    assert (
+        str(finding.escape) == "last escape: at the start (step 1) with the end of the text instead"
+    )
 
 
 def test_runs_that_ended_well() -> None:

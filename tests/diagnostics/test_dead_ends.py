@@ -397,7 +397,7 @@ class TestTraces:
         finding = only(wb.live_dead_ends(trace_of([0.1] * 9, finish_reason="length")))
         assert finding.kind == "endless loop" and finding.steps == (0, 9)
         finding = only(wb.live_dead_ends(trace_of([0.1] * 3, finish_reason="length")))
-        assert finding.kind == "over budget"
+        assert finding.kind == "out of tokens"
         whole = trace_of([0.1] * 9, finish_reason="length")
         whole.final = {"is_accepting": True}
         assert not len(wb.live_dead_ends(whole))

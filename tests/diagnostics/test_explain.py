@@ -316,3 +316,86 @@ def test_every_token_of_random_grammars(case: Case, data: st.DataObject) -> None
         if not going:
             return
         assert matcher.accept(data.draw(st.sampled_from(going)))
+
+
+# How far the rules were read
+
+SUMS = """root ::= expr
+expr ::= term ("+" term)* | # a sum
+  "-" expr
+term ::= [0-9]+ | "(" expr ")" | "false" | "a\\n" | [xyz]{2,5} ("ab" "c"){3} ">"
+"""
+LEFT = 'root ::= expr\nexpr ::= expr "+" term | term\nterm ::= [0-9]+ | "(" expr ")"\n'
+TWO = 'root ::= expr\nexpr ::= term "+" term | term "-" term\nterm ::= [0-9]\n'
+ONE_LINE = 'root ::= expr\nexpr ::= term "+" term\nterm ::= [0-9]+\n'
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "innermost", "around"),
+    [
+        (ONE_LINE, "2+", 'expr → term "+" • term', ["root → • expr"]),
+        (SUMS, "", "root → • expr", []),
+        (SUMS, "2", "term → [0-9]+ •", ['expr → • term ("+" term)*', "root → • expr"]),
+        (SUMS, "2+", 'expr → term ("+" • term)*', ["root → • expr"]),
+        (SUMS, "2+3", "term → [0-9]+ •", ['expr → term ("+" • term)*', "root → • expr"]),
+        (SUMS, "-", 'expr → "-" • expr', ["root → • expr"]),
+        (SUMS, "(2)", 'expr → term • ("+" term)*', ["root → • expr"]),
+        # a literal in its middle; one with escapes is not cut
+        (SUMS, "fal", 'term → "fal" • "se"', ['expr → • term ("+" term)*', "root → • expr"]),
+        (SUMS, "a", 'term → • "a\\n"', ['expr → • term ("+" term)*', "root → • expr"]),
+        # what is counted: not enough yet, enough, in the middle of one, between two
+        (SUMS, "x", "term → • [xyz]{2,5}", ['term → • [xyz]{2,5} ("ab" "c"){3} ">"']),
+        (SUMS, "xy", "term → [xyz]{2,5} •", ['term → • [xyz]{2,5} ("ab" "c"){3} ">"']),
+        (SUMS, "xya", 'term → ("a" • "b" "c"){3}', ['term → [xyz]{2,5} • ("ab" "c"){3} ">"']),
+        (SUMS, "xyabc", 'term → ("ab" "c" •){3}', ['term → [xyz]{2,5} • ("ab" "c"){3} ">"']),
+        # left recursion, of which the automaton knows nothing
+        (LEFT, "2+", 'expr → expr "+" • term', ["root → • expr"]),
+        (LEFT, "(2+", 'expr → expr "+" • term', ['term → "(" • expr ")"', "expr → • term"]),
+        # two ways to read it
+        (TWO, "2", 'expr → term • "+" term or expr → term • "-" term', ["root → • expr"]),
+        (TWO, "2-", 'expr → term "-" • term', ["root → • expr"]),
+        ('root ::= "a" | "b"', "", 'root → • "a" | "b"', []),
+    ],
+)
+def test_the_place_inside_a_rule(source: str, text: str, innermost: str, around: list[str]) -> None:
+    """Dotted items as in J. Earley (1970), worked out by hand."""
+    why = ask(wb.gbnf(source), text.encode(), "]")
+    assert why.stack[0].place == innermost
+    assert [frame.place for frame in why.stack[1 : len(around) + 1]] == around
+    assert why.sentence.endswith(f": {innermost}") or why.stack[0].count is not None
+    assert f"  place: {innermost}" in str(why)
+    wire = json.loads(json.dumps(why.to_json()))
+    assert " or ".join(wire["cells"][0]["stack"][0]["items"]) == innermost
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("", "root → •a(bc|é)+[0-9]{2,3}true|x"),
+        ("a", "root → a•(bc|é)+[0-9]{2,3}true"),
+        ("ab", "root → a(b•c|é)+[0-9]{2,3}true"),
+        ("abc", "root → a(bc•|é)+[0-9]{2,3}true"),
+        ("aé", "root → a(bc|é•)+[0-9]{2,3}true"),
+        ("abc1", "root → •[0-9]{2,3}"),
+        ("abc12tr", "root → a(bc|é)+[0-9]{2,3}tr•ue"),
+    ],
+)
+def test_the_place_inside_a_pattern(text: str, place: str) -> None:
+    assert ask(wb.regex("a(bc|é)+[0-9]{2,3}true|x"), text.encode(), "]").stack[0].place == place
+
+
+def test_long_rules_are_shown_around_the_place() -> None:
+    words = " ".join(f'"w{i:02}"' for i in range(60))
+    why = ask(wb.gbnf(f"root ::= {words}"), b"".join(b"w%02d" % i for i in range(30)), "]")
+    place = why.stack[0].place
+    assert place.startswith("root → …") and place.endswith("…") and len(place) < 100
+    assert '"w29" • "w30"' in place
+
+
+def test_schemas_have_pointers_and_no_dots() -> None:
+    assert all(not f.items for f in ask(wb.json_schema(PERSON), b'{"age": 1', "]").stack)
+
+
+def test_a_place_in_the_middle_of_a_character() -> None:
+    why = ask(wb.gbnf('root ::= "a" [é-ü] "b"'), b"a\xc3", b"\xb8")
+    assert why.stack[0].place == 'root → "a" • [é-ü] "b"'

@@ -7,6 +7,7 @@ import json
 import re
 import zlib
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,13 @@ def test_the_front_end_is_not_changed_by_escaping() -> None:
     html = report_html(from_trace(samples.trace(), samples.vocabulary()))
     assert static_file("stepper.js") in html
     assert static_file("stepper.css") in html
+
+
+def test_the_licenses_of_what_is_embedded_travel_with_the_page() -> None:
+    html = report_html(from_trace(samples.trace(), samples.vocabulary()))
+    text = unescape(html[html.index('id="workbench-report-licenses"') :])
+    assert static_file("THIRD_PARTY_LICENSES.txt") in text
+    assert "Eclipse Public License - v 2.0" in text and "Expat" in text
 
 
 def test_an_existing_page_survives_a_failure(tmp_path: Path) -> None:

@@ -227,7 +227,8 @@ class TestQuestions:
         assert why.consumed == 0
         assert why.reason.startswith("Byte 1 ('\"') may not come in root")
         assert [cell.status for cell in why.cells] == ["fatal", "not reached"]
-        assert why.cells[0].stack == ("root (entered at the start)",)
+        place = "root → (ab|c•)[ab]{2,9}[01]+"
+        assert why.cells[0].stack == (f"root (entered at the start): {place}",)
         assert why.expected == "a b"
         assert session.document.positions[1].whys[14] == why
 

@@ -45,7 +45,12 @@ from workbench.models import LoadedModel
 from workbench.vocabulary import Vocabulary
 from workbench.wording import number_of
 
-__all__ = ["Candidate", "Decoder"]
+__all__ = ["NO_ENDS", "Candidate", "Decoder"]
+
+#: Why a complete text cannot end.
+NO_ENDS = (
+    "this vocabulary has no end token (give eos_ids to Vocabulary.load or Vocabulary.from_bytes)"
+)
 
 #: Positions whose logits are kept, so that stepping back is instant.
 KEPT = 32
@@ -377,10 +382,13 @@ class Decoder:
 
     def _dead_end(self) -> None:
         count = len(self.trace.steps)
+        complete = self.matcher.is_accepting
         message = (
-            f"no token may come next after {number_of(count, 'token')}, and the text is not complete: "
-            f"{self.trace.text[-60:]!r}"
+            f"no token may come next after {number_of(count, 'token')}, and the text is "
+            f"{'' if complete else 'not '}complete: {self.trace.text[-60:]!r}"
         )
+        if complete and not self.vocabulary.eos_ids:
+            message += f"; nothing can end it: {NO_ENDS}"
         wanted = getattr(self.matcher, "allowed_bytes", None)
         if wanted is not None and (expected := sorted(wanted())):
             shown = ", ".join(repr(bytes([b]))[1:] for b in expected[:8])

@@ -6,19 +6,20 @@ Next file to read: ``workbench/diagnostics/explain.py``.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import RLock
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from workbench.diagnostics.author_parse import AuthorFrame, AuthorParse, WayOut
+from workbench.diagnostics.author_parse import AuthorFrame, AuthorParse, Dot, WayOut
 from workbench.diagnostics.earley import TooMuch
 from workbench.diagnostics.why import WhyFrame
 from workbench.engine import CompiledGrammar, Matcher
 from workbench.engine.engine import Engine
 from workbench.engine.tokens import resolve_tokens
-from workbench.grammar.ir import Grammar, Origin
+from workbench.grammar.ir import Alt, Grammar, Origin
 
 __all__ = ["AuthorText", "author_text"]
 
@@ -28,6 +29,10 @@ _KEPT_ITEMS = 60_000
 MAX_FRAMES = 64
 #: Characters of a grammar's text that a frame quotes.
 _EXCERPT = 72
+#: What repeats the part before it.
+_REPEATED = re.compile(r"([*+?]|\{[0-9,]*\})\??")
+#: A comment of a GBNF text; what looks like one in a literal or a class is kept.
+_COMMENT = re.compile(r'("(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\])|#[^\n]*')
 
 
 class AuthorText:
@@ -141,7 +146,85 @@ def author_frame(frame: AuthorFrame, parse: AuthorParse, grammar: Grammar) -> Wh
         count=frame.count,
         least=frame.least,
         most=frame.most,
+        items=tuple(
+            dict.fromkeys(filter(None, (_dotted(frame, dot, grammar) for dot in frame.dots)))
+        ),
     )
+
+
+def _dotted(frame: AuthorFrame, dot: Dot, grammar: Grammar) -> str:
+    """An item as the literature writes it: a rule with a dot where the text stands; "" where that is unknown."""
+    place, source = frame.place, grammar.source
+    if place is None or place.start is None or place.end is None or not isinstance(source, str):
+        return ""
+    at = _dot_position(frame, dot, source)
+    if at is None or not place.start <= at[0] <= place.end:
+        return ""
+    whole = place.start, place.end
+    start, end = whole if dot == Dot() else _alternative(frame, at[0], grammar) or whole
+    spaced = grammar.kind == "gbnf"
+    left, right = source[start : at[0]], source[at[0] : end]
+    if spaced:
+        left, right = (" ".join(_COMMENT.sub(_kept, part).split()) for part in (left, right))
+    if len(left) > _EXCERPT // 2:
+        left = "…" + left[len(left) - _EXCERPT // 2 :]
+    if len(right) > _EXCERPT // 2:
+        right = right[: _EXCERPT // 2] + "…"
+    if not spaced:
+        return f"{frame.rule} → {left}•{right}"
+    if at[1]:  # in the middle of a literal
+        return f'{frame.rule} → {left}" • "{right}'
+    gaps = ("" if left.endswith("(") else " ", "" if right.startswith(")") else " ")
+    return f"{frame.rule} → {left}{gaps[0]}•{gaps[1]}{right}".rstrip().replace("→  •", "→ •")
+
+
+def _dot_position(frame: AuthorFrame, dot: Dot, source: str) -> tuple[int, bool] | None:
+    """The offset of the dot in a grammar's text, and whether that is inside of a literal."""
+    if dot.half and dot.before is not None:
+        start, end = dot.before.start, dot.before.end
+        if start is None or end is None:
+            return None
+        try:
+            read = dot.half.decode()
+        except UnicodeDecodeError:
+            return start, False
+        quotes = 1 if source[start] == '"' else 0
+        if source[start + quotes : end].startswith(read) and "\\" not in source[start:end]:
+            return start + quotes + len(read), True
+        return start, False
+    if dot.after is not None:
+        start, end = dot.after.start, dot.after.end
+        if start is None or end is None:
+            return None
+        # of what is repeated, the repetition: it may end, unless it was counted and is not enough
+        repeated = _REPEATED.match(source, end)
+        if repeated is None:
+            return end, False
+        more = frame.count is not None and frame.count < frame.least
+        return (start if more else repeated.end()), False
+    place = dot.before if dot.before is not None else frame.place
+    return None if place is None or place.start is None else (place.start, False)
+
+
+def _alternative(frame: AuthorFrame, at: int, grammar: Grammar) -> tuple[int, int] | None:
+    """The one of a rule's alternatives that an offset lies in."""
+    rule = grammar.rules.get(frame.rule)
+    if not isinstance(rule, Alt) or rule.origin != frame.place:
+        return None
+    for item in rule.items:
+        origin = item.origin
+        if (
+            origin
+            and origin.start is not None
+            and origin.end is not None
+            and origin.start <= at <= origin.end
+        ):
+            return origin.start, origin.end
+    return None
+
+
+def _kept(found: re.Match[str]) -> str:
+    return found.group(1) or " "
 
 
 def excerpt(place: Origin | None, grammar: Grammar) -> str:

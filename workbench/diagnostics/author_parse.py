@@ -13,7 +13,20 @@ from workbench.diagnostics.author_states import Node
 from workbench.diagnostics.earley import Column, Earley, Item, TooMuch, members
 from workbench.grammar.ir import Origin
 
-__all__ = ["AuthorFrame", "AuthorParse", "WayOut"]
+__all__ = ["AuthorFrame", "AuthorParse", "Dot", "WayOut"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """How far a part of the grammar was read.
+
+    ``after`` is where the last thing read in it is written, None when nothing was; ``before`` where that is
+    written which is being read. ``half`` are its bytes that were read, where these are no part that can be told.
+    """
+
+    after: Origin | None = None
+    before: Origin | None = None
+    half: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +35,7 @@ class AuthorFrame:
 
     ``rule`` is its rule, ``place`` where it is written, ``entered`` the offset of its first byte.
     ``count`` is how often a counted part was read, of ``least`` to ``most`` times. ``expects`` are the
-    places of what may come next in it.
+    places of what may come next in it, ``dots`` how far it was read: in several ways where it can be read so.
     """
 
     rule: str
@@ -32,6 +45,7 @@ class AuthorFrame:
     least: int = 0
     most: int | None = None
     expects: tuple[Origin, ...] = ()
+    dots: tuple[Dot, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +115,8 @@ class AuthorParse(Earley):
             if key in found:
                 top = found[key][0]
                 expects = tuple(dict.fromkeys((*top.expects, *frames[0].expects)))
-                found[key][0] = replace(top, expects=expects)
+                dots = tuple(dict.fromkeys((*top.dots, *frames[0].dots)))
+                found[key][0] = replace(top, expects=expects, dots=dots)
             elif not any(known[len(known) - len(key) :] == key for known in found):
                 found[key] = frames
             if len(found) > limit:
@@ -246,4 +261,41 @@ class AuthorParse(Earley):
                 node.least if counted else 0,
                 node.most if counted else None,
                 tuple(dict.fromkeys(places)),
+                tuple(self._dots(path, i - 1 if counted and i else i)),
             )
+
+    def _dots(self, path: list[Item], i: int) -> Iterator[Dot]:
+        """How far the node of an item of a path was read; the one before it is what it waits for."""
+        after = self._after_what(path[i], len(self.columns) - 1 if i == 0 else path[i - 1][1])
+        if i == 0 or after.half:
+            yield after
+            return
+        callee = self.states.states[path[i - 1][0]].node
+        for called, _, place in self.states.states[path[i][0]].calls:
+            if called == callee:
+                yield replace(after, before=place)
+
+    def _after_what(self, item: Item, here: int) -> Dot:
+        """What was read last in the node of an item of a column."""
+        while (way := self.columns[here].items.get(item)) is not None:
+            previous, column, ended = way
+            if ended is not None or column != here:
+                place = self._place(previous, item, column, ended)
+                going_on = (p for *_, p in self.states.states[item[0]].bytes)
+                if ended is None and place is not None and place in going_on:
+                    return Dot(None, place, self._half(item, here, place))
+                return Dot(place)
+            item = previous  # a step without a symbol
+        return Dot()
+
+    def _half(self, item: Item, here: int, place: Origin) -> bytes:
+        """The bytes that were read last of what is written at a place."""
+        start = here
+        while (way := self.columns[start].items.get(item)) is not None:
+            previous, column, ended = way
+            if ended is not None or column == start:
+                break
+            if self._place(previous, item, column, None) != place:
+                break
+            item, start = previous, column
+        return self.between(start, here)

@@ -306,7 +306,9 @@ class Earley:
         state = self.states.states[before[0]]
         if ended is not None:
             callee = self.states.states[ended[0]].node
-            return next((p for c, t, p in state.calls if c == callee), None)
+            calls = [(t, p) for c, t, p in state.calls if c == callee]
+            # one rule may be called in several places; the target of a repetition's call is not used
+            return next((p for t, p in calls if t == after[0]), calls[0][1] if calls else None)
         offset = self.columns[column].offset
         bit = 1 << self.data[offset] if offset < len(self.data) else 0
         for mask, target, place in state.bytes:

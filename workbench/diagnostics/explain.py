@@ -280,8 +280,8 @@ class _Question:
         if top.count is not None and top.count == top.most:
             return f"{lead} may not come: {top.name} is full ({top.counted}, {top.since})"
         if frames[0] is not inner and ways and ways[0].may_end:
-            return f"{lead} may not come in {top}{_says(top)}, nor after it"
-        return f"{lead} may not come in {inner}{_says(inner)}"
+            return f"{lead} may not come in {top}{_says(top)}, nor after it{_at(top)}"
+        return f"{lead} may not come in {inner}{_says(inner)}{_at(inner)}"
 
     # Ends and neighbours
 
@@ -368,6 +368,11 @@ def _ordered(vocabulary: Vocabulary) -> tuple[NDArray[np.int64], list[bytes]]:
 def _says(frame: WhyFrame) -> str:
     """What a schema says at a frame's place."""
     return f", of {frame.source}" if frame.pointer is not None and frame.source else ""
+
+
+def _at(frame: WhyFrame) -> str:
+    """The place inside a frame's rule."""
+    return f": {frame.place}" if frame.place else ""
 
 
 def tokens_at(vocabulary: Vocabulary, text: bytes, start: int) -> list[int]:

@@ -32,6 +32,7 @@ Kind = Literal[
     "empty mask",
     "endless loop",
     "over budget",
+    "out of tokens",
     "no end token",
     "near dead end",
 ]
@@ -172,24 +173,29 @@ class Suggestion:
 class Escape:
     """The last place from which the text could still be completed: after ``text``, by ``instead``.
 
+    ``instead`` is empty for an end of the text, None for a token that is not known.
     ``step`` is its index in a trace, the number of tokens before it; texts for people count steps from 1.
     """
 
     text: bytes
-    instead: bytes
+    instead: bytes | None
     step: int
 
     def to_json(self) -> dict[str, Any]:
         """The escape as JSON values, bytes as text (U+FFFD for what is no UTF-8)."""
         return {
             "text": self.text.decode("utf-8", "replace"),
-            "instead": self.instead.decode("utf-8", "replace"),
+            "instead": None if self.instead is None else self.instead.decode("utf-8", "replace"),
             "step": self.step,
         }
 
     def __str__(self) -> str:
         where = f"after {quoted(self.text)}" if self.text else "at the start"
-        return f"last escape: {where} (step {self.step + 1}) with {quoted(self.instead)} instead"
+        if self.instead is None:
+            other = "another token"
+        else:
+            other = quoted(self.instead) if self.instead else "the end of the text"
+        return f"last escape: {where} (step {self.step + 1}) with {other} instead"
 
 
 @readable

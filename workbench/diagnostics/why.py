@@ -15,6 +15,8 @@ from workbench.wording import number_of
 __all__ = ["Nearest", "Why", "WhyByte", "WhyEnd", "WhyFrame", "byte_text", "bytes_text", "quoted"]
 
 Status = Literal["consumed", "fatal", "not reached"]
+#: Ways to read a part that a line tells.
+_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,8 @@ class WhyFrame:
     grammar's text and ``source`` what stands there. ``entered`` is the offset of its first byte in the
     text (None when only the automaton is known), ``opened`` that byte where it is a bracket. ``count`` of
     ``least`` to ``most`` times is how often a counted part was read. ``state`` is the automaton's state
-    where the author's terms are not known.
+    where the author's terms are not known. ``items`` say how far a part of a grammar's text was read, a dot
+    standing where the text stands (``expr → term "+" • term``), in each way in which it can be read.
     """
 
     rule: str
@@ -39,6 +42,7 @@ class WhyFrame:
     least: int = 0
     most: int | None = None
     state: int | None = None
+    items: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -69,6 +73,12 @@ class WhyFrame:
         return f"{self.counted} ({self.since})" if self.since else self.counted
 
     @property
+    def place(self) -> str:
+        """How far it was read, in one line; nothing where that is not known."""
+        more = len(self.items) - _SHOWN
+        return " or ".join((*self.items[:_SHOWN], *([f"{more} more"] if more > 0 else [])))
+
+    @property
     def since(self) -> str:
         """Where it was entered, in words."""
         if self.entered is None:
@@ -81,7 +91,7 @@ class WhyFrame:
 
     def to_json(self) -> dict[str, Any]:
         """The frame as JSON values, with ``name``, ``counted`` and ``since`` in words."""
-        found = {key: getattr(self, key) for key in self.__slots__}
+        found = {key: getattr(self, key) for key in self.__slots__} | {"items": list(self.items)}
         return {**found, "name": self.name, "counted": self.counted, "since": self.since}
 
 
@@ -221,6 +231,9 @@ class Why:
             states = f"  state {' '.join(map(str, cell.states[:6]))}" if cell.states else ""
             line = f"  {marks[cell.status]} {cell.label:<6} {cell.status:<11}"
             lines.append(f"{line}{states}{'  in ' + where if where else ''}{more}".rstrip())
+        places = [frame.place for frame in self.stack[:4] if frame.place]
+        if places:
+            lines.append(f"  place: {' < '.join(places)}")
         place = "would be accepted here" if self.fatal is not None else "may come next"
         if self.cells and self.allowed:
             place = "may come after it"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.automaton.dot import byte_label
 from workbench.notebook.views import Document, Position, Why, WhyCell
+
+if TYPE_CHECKING:
+    from workbench.diagnostics.why import WhyFrame
 
 __all__ = ["add_reasons", "full_reason", "reason", "reasons"]
 
@@ -35,8 +38,7 @@ def full_reason(matcher: Any, token_id: int) -> Why:
 
     found = explain(matcher, token_id)
     cells = tuple(
-        WhyCell(cell.status, cell.states[:8], tuple(map(str, cell.stack[:FRAMES])))
-        for cell in found.cells
+        WhyCell(cell.status, cell.states[:8], _told(cell.stack[:FRAMES])) for cell in found.cells
     )
     return Why(
         found.consumed,
@@ -45,6 +47,15 @@ def full_reason(matcher: Any, token_id: int) -> Why:
         cells,
         tuple(token.token_id for token in found.nearest),
         found.note,
+    )
+
+
+def _told(stack: tuple[WhyFrame, ...]) -> tuple[str, ...]:
+    """The open parts in words; of the innermost one also how far it was read."""
+    places = [frame.place if i == 0 else "" for i, frame in enumerate(stack)]
+    return tuple(
+        f"{frame}: {place}" if place else str(frame)
+        for frame, place in zip(stack, places, strict=True)
     )
 
 

@@ -1,8 +1,8 @@
 """A recorded run as one HTML file that opens with no server and no internet.
 
 The page holds the front end of the notebook widget, which replays the run, the whole vocabulary and all
-masks (so that every token can be searched), and the static view for browsers without scripts. A content
-security policy keeps the page from loading anything.
+masks (so that every token can be searched), the static view for browsers without scripts, and the licenses of
+the software in it. A content security policy keeps the page from loading anything.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ caption { text-align: left; }
 .wb-static { margin-top: 16px; overflow-wrap: anywhere; }
 .wb-static img { max-width: 100%; background: #ffffff; }
 pre { overflow: auto; }
+#workbench-report-licenses { margin-top: 16px; font-size: 12px; }
 @media (prefers-color-scheme: dark) { body { background: #111111; color: #e8e8e8; } }
 """
 
@@ -81,6 +82,8 @@ def report_html(document: Document) -> str:
 <h1>{title}</h1>
 <main id="workbench-report"></main>
 {static}
+<details id="workbench-report-licenses"><summary>Licenses of the software in this page</summary>
+<pre>{escape(static_file("THIRD_PARTY_LICENSES.txt"))}</pre></details>
 <script type="text/plain" id="workbench-report-data">{data}</script>
 <script type="module">{_in_script(static_file("stepper.js"))}</script>
 </body>
