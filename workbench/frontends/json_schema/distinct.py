@@ -23,7 +23,7 @@ from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula
 from workbench.frontends.json_schema.intervals import numbers_in
 from workbench.frontends.json_schema.multiples import in_characters
 from workbench.frontends.json_schema.nodes import KINDS, Node, Nodes
-from workbench.frontends.json_schema.numbers import exactly
+from workbench.frontends.json_schema.numbers import Notation, exactly
 from workbench.frontends.json_schema.shapes import ObjectPlan, plain_parts
 from workbench.frontends.json_schema.strings import automaton
 from workbench.frontends.json_schema.values import (
@@ -81,6 +81,7 @@ _ANY_TEXT = Repeat(CharSet(((0, 0xD7FF), (0xE000, 0x10FFFF))), 0, None)
 #: texts without control characters that have no short escape
 _PLAIN = ((0x8, 0xA), (0xC, 0xD), (0x20, 0xD7FF), (0xE000, 0x10FFFF))
 _PLAIN_TEXT = Repeat(CharSet(_PLAIN), 0, None)
+_PLAIN_NUMBERS = Notation(plain=True)
 _DIGIT, _NONZERO = CharSet(((48, 57),)), CharSet(((49, 57),))
 
 
@@ -249,7 +250,7 @@ def number_texts(nodes: Nodes, formula: Formula) -> Dfa:
 
 def some_texts(numbers: Sequence[Decimal]) -> Dfa:
     """Some numbers, each in one notation."""
-    exact = determinise(Alt(tuple(in_characters(exactly(number, True)) for number in numbers)))
+    exact = determinise(Alt(tuple(in_characters(exactly(number, _PLAIN_NUMBERS)) for number in numbers)))
     return minimise(intersect(exact, _one_notation()))
 
 

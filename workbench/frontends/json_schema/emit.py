@@ -45,8 +45,9 @@ from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula, facts_
 from workbench.frontends.json_schema.gathered import Gathered, Writing
 from workbench.frontends.json_schema.intervals import numbers_in
 from workbench.frontends.json_schema.layout import Layout, Member, either, in_row
+from workbench.frontends.json_schema.multiples import in_bytes
 from workbench.frontends.json_schema.nodes import KINDS, Node
-from workbench.frontends.json_schema.numbers import exactly, number_between
+from workbench.frontends.json_schema.numbers import ANY_NOTATION, Notation, exactly
 from workbench.frontends.json_schema.settle import plain_parts
 from workbench.frontends.json_schema.shapes import (
     ArrayPlan,
@@ -103,7 +104,6 @@ _NULL = Literal(b"null")
 _NO_NAME = Seq((_QUOTE, Guard("take", 1), _QUOTE))
 #: The expressions for ``true`` or ``false``, one character of a string, and any string.
 BOOLEAN_VALUE = Alt((Literal(b"true"), Literal(b"false")))
-_ANY_NUMBER = number_between(None, None, False)
 ANY_CHARACTER = spell_class(ANY)
 _ANY_CONTENT = Repeat(ANY_CHARACTER, 0, None)
 ANY_STRING = Seq((_QUOTE, _ANY_CONTENT, _QUOTE))
@@ -117,7 +117,7 @@ class Emitter:
         counter: Counter,
         layout: Layout,
         style: str = "any",
-        plain_numbers: bool = False,
+        notation: Notation = ANY_NOTATION,
         once: bool = True,
     ) -> None:
         self._any_order = counter.any_order
@@ -131,8 +131,8 @@ class Emitter:
         #: whether characters were left out that there is no way to write
         self.lost = False
         self._spell = self._spelled if style != "any" else spell_class
-        self._plain_numbers = plain_numbers
-        self._any_number = numbers_in(TRUE, plain=True) if plain_numbers else _ANY_NUMBER
+        self._notation = notation
+        self._any_number = numbers_in(TRUE, notation)
         self._any_content: Expr = _ANY_CONTENT
         self._any_string: Expr = ANY_STRING
         if style != "any":
@@ -254,7 +254,7 @@ class Emitter:
         if kind == STRING:
             return self._string(formula, origin)
         if kind == NUMBER:
-            return self._number(formula)
+            return self._number(formula, origin)
         if kind == BOOLEAN:
             fitting = [v for v in (True, False) if self._nodes.satisfies(v, formula)]
             return BOOLEAN_VALUE if len(fitting) == 2 else either(*map(self._literal, fitting))
@@ -593,11 +593,13 @@ class Emitter:
         written = spelled(content, self._spell, self._style, partial(self._counted, name))
         return in_row(_QUOTE, written, _QUOTE, origin=origin)
 
-    def _counted(self, name: str, item: Counted) -> Expr:
+    def _counted(
+        self, name: str, item: Counted, spell: Callable[[Ranges], Expr] | None = None
+    ) -> Expr:
         """Texts of which a few characters are written at a time, each by a rule."""
 
         def rule(state: int, length: int) -> Expr:
-            make = partial(block, item, state, length, self._character, rule)
+            make = partial(block, item, state, length, spell or self._character, rule)
             return self._flat_rule(("block", item, state, length), f"{name}/{length}", make)
 
         return beginning(item, rule)
@@ -606,7 +608,7 @@ class Emitter:
         """A use of the rule for one character out of some ranges."""
         return self._flat_rule(("char", ranges), class_name(ranges), partial(self._spell, ranges))
 
-    def _number(self, formula: Formula) -> Expr:
+    def _number(self, formula: Formula, origin: Origin) -> Expr:
         if formula is TRUE:
             return self._any_number
         for part in plain_parts(formula):
@@ -615,7 +617,12 @@ class Emitter:
                 if any(isinstance(fact, f.Multiple) and fact.plain for fact in facts_in(formula)):
                     return either(*(Literal(b"%d" % int(decimal(value))) for value in fit))
                 return either(*map(self._literal, fit))
-        return numbers_in(formula, self._plain_numbers)
+        written = numbers_in(formula, self._notation)
+        parts = written.items if isinstance(written, Alt) else (written,)
+        if not any(isinstance(part, Counted) for part in parts):
+            return written
+        count = partial(self._counted, f"{_readable(str(origin.pointer))} number", spell=in_bytes)
+        return either(*(count(p) if isinstance(p, Counted) else p for p in parts))
 
     # Shared rules
 
@@ -651,7 +658,7 @@ class Emitter:
         if kind == BOOLEAN:
             return Literal(b"true" if value else b"false")
         if kind & NUMBER:
-            return exactly(decimal(value), self._plain_numbers)
+            return exactly(decimal(value), self._notation)
         if kind == STRING:
             return self._quoted(value)
         if kind == ARRAY:

@@ -23,6 +23,7 @@ from workbench.frontends.json_schema.emit import Emitter
 from workbench.frontends.json_schema.indent import indented
 from workbench.frontends.json_schema.layout import layout
 from workbench.frontends.json_schema.nodes import Nodes
+from workbench.frontends.json_schema.numbers import Notation
 from workbench.frontends.json_schema.settled import settle_items
 from workbench.frontends.json_schema.value_counts import Counter
 from workbench.frontends.json_schema.values import MAX_LEVELS, read_json
@@ -49,6 +50,7 @@ def json_schema(
     ascii_only: bool = False,
     unicode_escapes: bool = True,
     numbers: str = "any",
+    max_digits: int | None = 100,
     unique_keys: bool = True,
 ) -> Grammar:
     r"""Make a grammar of the JSON texts that a schema accepts.
@@ -91,6 +93,9 @@ def json_schema(
         raise ValueError(f"numbers must be 'any' or 'plain', not {numbers!r}")
     if ascii_only and not unicode_escapes:
         raise ValueError("ascii_only needs unicode_escapes")
+    if max_digits is not None and max_digits < 1:
+        raise ValueError("max_digits must be at least 1, or None for no limit")
+    notation = Notation(numbers == "plain", max_digits)
     spelling = "ascii" if ascii_only else "any" if unicode_escapes else "plain"
     style = layout(whitespace, max_whitespace, separators, indent)
     parsed = read_json(schema) if isinstance(schema, str) else schema
@@ -115,7 +120,7 @@ def json_schema(
         root = counter.nodes.of((document.root,))
         if counter.emptiness.holds(root):
             raise UnsatisfiableGrammar(*counter.emptiness.blame(root))
-        emitter = Emitter(counter, style, spelling, numbers == "plain", unique_keys)
+        emitter = Emitter(counter, style, spelling, notation, unique_keys)
         rules, start = emitter.rules(root)
     except RecursionError:
         raise GrammarTooComplex("schema nesting levels", MAX_LEVELS) from None
@@ -143,7 +148,7 @@ def json_schema(
                 draft,
                 formats,
             ],
-            [additional_properties, strict, ascii_only, unicode_escapes, numbers, unique_keys],
+            [additional_properties, strict, ascii_only, unicode_escapes, numbers, max_digits, unique_keys],
         )
     if not unicode_escapes:
         # a rule that asks for what cannot be written has no text: then the builder has to look at all

@@ -3,6 +3,9 @@
 ``m`` is written as ``p / 10^k``. A number is a multiple of it when its digits without the point, brought
 to ``k`` decimals, are divisible by ``p``, and nothing but zeros comes after those decimals.
 
+How many digits come in a row is bounded where the notation says so: in place, where a state keeps its
+remainder while digits come, otherwise with the digits of the whole number (``Counted``).
+
 Next file to read: ``intervals.py``.
 """
 
@@ -15,8 +18,10 @@ import numpy as np
 
 from workbench.automaton.finite import Dfa, complement, determinise, intersect, minimise, to_graph
 from workbench.automaton.linear import rewrite
+from workbench.automaton.nfa import strongly_connected
 from workbench.errors import GrammarTooComplex
-from workbench.frontends.json_schema.numbers import Bound, number_between
+from workbench.frontends.json_schema.counted import Counted
+from workbench.frontends.json_schema.numbers import ANY_NOTATION, Bound, Notation, number_between
 from workbench.frontends.json_schema.spelling import Ranges
 from workbench.grammar.ir import (
     NEVER,
@@ -24,15 +29,20 @@ from workbench.grammar.ir import (
     ByteSet,
     CharSet,
     Expr,
+    Graph,
     Repeat,
     Seq,
     literal,
 )
 
-__all__ = ["MAX_REMAINDERS", "in_characters", "number_of"]
+__all__ = ["MAX_COUNTED", "MAX_REMAINDERS", "in_bytes", "in_characters", "number_of"]
 
 #: Most remainders that one ``multipleOf`` may tell apart.
 MAX_REMAINDERS = 20_000
+#: Most digits of numbers of which remainders are told apart together with how many digits came.
+MAX_COUNTED = 30
+#: Most steps that such an automaton may have.
+_COUNTED_STEPS = 80
 
 _DIGIT = CharSet(((48, 57),))
 _DIGITS = Repeat(_DIGIT, 1, None)
@@ -53,13 +63,14 @@ def number_of(
     high: Bound | None,
     multiple: Decimal | None,
     others: tuple[Decimal, ...],
-    plain: bool = False,
+    notation: Notation = ANY_NOTATION,
 ) -> Expr:
     """Numbers in an interval that are multiples of one number and not multiples of others.
 
-    ``plain`` numbers have no fraction, not even of zeros.
+    Those in plain notation have no fraction, not even of zeros.
 
-    Raises ``GrammarTooComplex`` when that takes too many remainders.
+    Where many remainders are told apart, the number of digits has no bound. Part of the answer may be a
+    ``Counted``, to be written by rules. Raises ``GrammarTooComplex`` when that takes too many remainders.
     """
     parts = [] if multiple is None else [_multiples(multiple)]
     if low is None and high is None:
@@ -69,11 +80,54 @@ def number_of(
         if inside == NEVER:
             return NEVER
         parts.append(intersect(minimise(determinise(in_characters(inside))), _plain()))
-    if plain:
+    if notation.plain:
         parts.append(determinise(Seq(_PLAIN.items[:2])))
     parts += [complement(_multiples(other)) for other in others]
     dfa = minimise(reduce(intersect, parts))
-    return NEVER if dfa.is_empty else to_graph(dfa, _label)
+    return NEVER if dfa.is_empty else _in_runs(dfa, notation.most)
+
+
+def _in_runs(dfa: Dfa, most: int | None) -> Expr:
+    """The numbers of an automaton, with at most so many digits in a row where nothing else ends them."""
+    graph = to_graph(dfa, in_bytes)
+    if most is None:
+        return graph
+    onward: list[list[int]] = [[] for _ in range(graph.n_states)]
+    for source, _, target in graph.edges:
+        if source != target:
+            onward[source].append(target)
+    if len(strongly_connected(graph.n_states, onward.__getitem__)) == graph.n_states:
+        return _counted_in_place(graph, most)
+    if len(graph.edges) > _COUNTED_STEPS:
+        return graph
+    # a sign and a point are characters, too
+    return Counted(dfa, 1, max(min(most, MAX_COUNTED), _shortest(graph, onward)) + 2)
+
+
+def _counted_in_place(graph: Graph, most: int) -> Graph:
+    """A graph whose states with an edge to themselves are left after ``most`` digits at the latest."""
+    around = {source: label for source, label, target in graph.edges if source == target}
+    left = {state: graph.n_states + number for number, state in enumerate(around)}
+    edges = [
+        (left.get(source, source), label, target)
+        for source, label, target in graph.edges
+        if source != target
+    ]
+    # the digit that led to the state is one of the run
+    again = max(1, most - 1)
+    edges += [(state, Repeat(around[state], 0, again), left[state]) for state in around]
+    finals = tuple(sorted(left.get(state, state) for state in graph.finals))
+    return Graph(graph.n_states + len(left), graph.start, finals, tuple(edges))
+
+
+def _shortest(graph: Graph, onward: list[list[int]]) -> int:
+    """The length of the shortest text of a graph over characters; it has one."""
+    length, level, seen = 0, {graph.start}, {graph.start}
+    while not level & set(graph.finals):
+        level = {target for source in level for target in onward[source]} - seen
+        seen |= level
+        length += 1
+    return length
 
 
 @lru_cache(maxsize=1)
@@ -81,7 +135,9 @@ def _plain() -> Dfa:
     return minimise(determinise(_PLAIN))
 
 
-def _label(ranges: Ranges) -> Expr:
+@lru_cache(maxsize=4096)
+def in_bytes(ranges: Ranges) -> Expr:
+    """One ASCII character out of some ranges."""
     return ByteSet(sum((1 << (high + 1)) - (1 << low) for low, high in ranges))
 
 
