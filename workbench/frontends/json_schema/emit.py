@@ -160,6 +160,7 @@ class Emitter:
                 self._holds_empty,
                 self._member_origin,
                 self._ample,
+                notation,
             )
         )
         # One rule for all uses: what it allows inside is worked out once.
@@ -545,7 +546,7 @@ class Emitter:
             if not some.is_empty:
                 others.append(Seq((replace(self._fresh(some, 0), opening=b'"'), _QUOTE)))
         if choices.numbers is not None:
-            others.append(one_number(choices.numbers))
+            others.append(one_number(choices.numbers, self._notation))
         count = choices.count
         most = plan.most if count is None else min(count, count if plan.most is None else plan.most)
         listed = guarded_choice([self._literal(value, ordered=True) for value in values])

@@ -148,7 +148,15 @@ def json_schema(
                 draft,
                 formats,
             ],
-            [additional_properties, strict, ascii_only, unicode_escapes, numbers, max_digits, unique_keys],
+            [
+                additional_properties,
+                strict,
+                ascii_only,
+                unicode_escapes,
+                numbers,
+                max_digits,
+                unique_keys,
+            ],
         )
     if not unicode_escapes:
         # a rule that asks for what cannot be written has no text: then the builder has to look at all

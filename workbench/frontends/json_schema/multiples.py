@@ -35,13 +35,11 @@ from workbench.grammar.ir import (
     literal,
 )
 
-__all__ = ["MAX_COUNTED", "MAX_REMAINDERS", "in_bytes", "in_characters", "number_of"]
+__all__ = ["MAX_REMAINDERS", "in_bytes", "in_characters", "number_of", "shortest"]
 
 #: Most remainders that one ``multipleOf`` may tell apart.
 MAX_REMAINDERS = 20_000
-#: Most digits of numbers of which remainders are told apart together with how many digits came.
-MAX_COUNTED = 30
-#: Most steps that such an automaton may have.
+#: Most steps of an automaton whose states are told apart by how many digits came, too.
 _COUNTED_STEPS = 80
 
 _DIGIT = CharSet(((48, 57),))
@@ -84,24 +82,24 @@ def number_of(
         parts.append(determinise(Seq(_PLAIN.items[:2])))
     parts += [complement(_multiples(other)) for other in others]
     dfa = minimise(reduce(intersect, parts))
-    return NEVER if dfa.is_empty else _in_runs(dfa, notation.most)
+    return NEVER if dfa.is_empty else _in_runs(dfa, notation)
 
 
-def _in_runs(dfa: Dfa, most: int | None) -> Expr:
+def _in_runs(dfa: Dfa, notation: Notation) -> Expr:
     """The numbers of an automaton, with at most so many digits in a row where nothing else ends them."""
     graph = to_graph(dfa, in_bytes)
-    if most is None:
+    if notation.most is None or notation.few is None:
         return graph
     onward: list[list[int]] = [[] for _ in range(graph.n_states)]
     for source, _, target in graph.edges:
         if source != target:
             onward[source].append(target)
     if len(strongly_connected(graph.n_states, onward.__getitem__)) == graph.n_states:
-        return _counted_in_place(graph, most)
+        return _counted_in_place(graph, notation.most)
     if len(graph.edges) > _COUNTED_STEPS:
         return graph
     # a sign and a point are characters, too
-    return Counted(dfa, 1, max(min(most, MAX_COUNTED), _shortest(graph, onward)) + 2)
+    return Counted(dfa, 1, max(notation.few, shortest(graph)) + 2)
 
 
 def _counted_in_place(graph: Graph, most: int) -> Graph:
@@ -120,8 +118,11 @@ def _counted_in_place(graph: Graph, most: int) -> Graph:
     return Graph(graph.n_states + len(left), graph.start, finals, tuple(edges))
 
 
-def _shortest(graph: Graph, onward: list[list[int]]) -> int:
+def shortest(graph: Graph) -> int:
     """The length of the shortest text of a graph over characters; it has one."""
+    onward: list[list[int]] = [[] for _ in range(graph.n_states)]
+    for source, _, target in graph.edges:
+        onward[source].append(target)
     length, level, seen = 0, {graph.start}, {graph.start}
     while not level & set(graph.finals):
         level = {target for source in level for target in onward[source]} - seen

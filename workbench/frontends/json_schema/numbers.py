@@ -30,6 +30,7 @@ from workbench.grammar.ir import (
 
 __all__ = [
     "ANY_NOTATION",
+    "FEW_DIGITS",
     "MAX_DIGITS",
     "Bound",
     "Notation",
@@ -39,6 +40,8 @@ __all__ = [
 
 #: Most digits that a bound may have when it is written without an exponent.
 MAX_DIGITS = 5_000
+#: Most digits in a row where the states of an automaton count them.
+FEW_DIGITS = 30
 
 
 def _digits(low: int, high: int) -> ByteSet:
@@ -68,6 +71,11 @@ class Notation:
     def left(self, read: int) -> int | None:
         """How many digits may still come after some of a run; there is always room for one."""
         return None if self.most is None else max(1, self.most - read)
+
+    @property
+    def few(self) -> int | None:
+        """How many digits may come in a row where the states of an automaton count them."""
+        return None if self.most is None else min(self.most, FEW_DIGITS)
 
 
 #: All notations that JSON has.
