@@ -29,6 +29,7 @@ from workbench.frontends.json_schema.value_counts import Counter
 from workbench.frontends.json_schema.values import MAX_LEVELS, read_json
 from workbench.grammar.fingerprint import content_key
 from workbench.grammar.ir import Grammar, Outcome
+from workbench.wording import number_of
 
 __all__ = ["json_schema"]
 
@@ -111,6 +112,7 @@ def json_schema(
             closed=strict or not additional_properties,
             all_required=strict,
             any_order=property_order == "any",
+            notation=notation,
         )
         document.read()
         any_order = property_order == "any"
@@ -127,12 +129,13 @@ def json_schema(
     outcomes = document.outcomes
     if spelling != "any":
         detail = "ASCII only" if ascii_only else "no \\u escapes, nor characters that need them"
-        outcomes = [Outcome("#", "escapes", "restricted", detail), *outcomes]
-    if numbers == "plain":
-        detail = "no exponents; integers without a fraction"
-        outcomes = [Outcome("#", "numbers", "restricted", detail), *outcomes]
+        kinds = ("escapes",) if ascii_only else ("escapes", "values")
+        outcomes = [Outcome("#", "escapes", "restricted", detail, kinds), *outcomes]
+    if numbers == "plain" or max_digits is not None:
+        outcomes = [_said_of_numbers(notation), *outcomes]
     if style.detail:
-        outcomes = [Outcome("#", "whitespace", "restricted", style.detail), *outcomes]
+        said = Outcome("#", "whitespace", "restricted", style.detail, ("whitespace",))
+        outcomes = [said, *outcomes]
     if style.indent is not None:
         rules = indented(rules, start, emitter.flat, style.indent)
     if registry is None:
@@ -164,3 +167,15 @@ def json_schema(
         if emitter.lost:
             return Grammar(every, start, "json_schema", parsed, tuple(outcomes))
     return Grammar(rules, start, "json_schema", parsed, tuple(outcomes))
+
+
+def _said_of_numbers(notation: Notation) -> Outcome:
+    """What options leave out of all numbers."""
+    details, kinds = [], []
+    if notation.plain:
+        details.append("no exponents; integers without a fraction")
+        kinds.append("notation")
+    if notation.most is not None:
+        details.append(f"at most {number_of(notation.most, 'digit')} in a row")
+        kinds.append("length")
+    return Outcome("#", "numbers", "restricted", "; ".join(details), tuple(sorted(kinds)))
