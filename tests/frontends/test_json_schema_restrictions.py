@@ -68,6 +68,17 @@ LEAVES: list[dict[str, Any]] = [
 ]
 
 
+NAMINGS: list[dict[str, Any]] = [
+    {"maxLength": 2},
+    {"pattern": "^[ab]"},
+    {"minLength": 1},
+    {"enum": ["a", "é"]},
+    {"const": "a/b"},
+    {"not": {"const": "a"}},
+    {"pattern": "^.{0,2}$"},
+]
+
+
 def schema_of(rng: random.Random, depth: int = 2) -> dict[str, Any]:
     """A random schema, most often one with something in it."""
     if depth == 0 or rng.random() < 0.25:
@@ -89,9 +100,13 @@ def schema_of(rng: random.Random, depth: int = 2) -> dict[str, Any]:
         if rng.random() < 0.3:
             out["additionalProperties"] = rng.choice([False, below()])
         if rng.random() < 0.15:
-            out["propertyNames"] = rng.choice([{"maxLength": 2}, {"pattern": "^[ab]"}, {"minLength": 1}])
+            out["propertyNames"] = dict(rng.choice(NAMINGS))
         if rng.random() < 0.15:
             out["dependentRequired"] = {rng.choice(NAMES): [rng.choice(NAMES)]}
+        if rng.random() < 0.15:
+            out["dependentSchemas"] = {rng.choice(NAMES): below()}
+        if rng.random() < 0.1:
+            out["unevaluatedProperties"] = rng.choice([False, below()])
         if rng.random() < 0.2:
             out[rng.choice(["minProperties", "maxProperties"])] = rng.randint(1, 2)
         return out
@@ -99,7 +114,7 @@ def schema_of(rng: random.Random, depth: int = 2) -> dict[str, Any]:
         out = {"type": "array", "items": below()}
         if rng.random() < 0.5:
             out["uniqueItems"] = True
-        elif rng.random() < 0.4:
+        if rng.random() < 0.3:
             out["prefixItems"] = [below()]
         elif rng.random() < 0.3:
             out["contains"] = dict(rng.choice(LEAVES))
@@ -129,7 +144,9 @@ def value_of(rng: random.Random, schema: Any, depth: int = 3) -> Any:
             names += rng.sample(NAMES, rng.choice([0, 0, 1, 2]))
             out = {}
             for name in dict.fromkeys(names):
-                part = schema.get("properties", {}).get(name, schema.get("additionalProperties", {}))
+                part = schema.get("properties", {}).get(
+                    name, schema.get("additionalProperties", {})
+                )
                 out[name] = value_of(rng, part, depth - 1)
             return out
         if schema.get("type") == "array" or schema.keys() & {"items", "uniqueItems"}:
@@ -213,7 +230,9 @@ def escaped(text: str, rng: random.Random) -> str:
     units = text[at].encode("utf-16-be").hex()
     codes = [units[i : i + 4] for i in range(0, len(units), 4)]
     escape = "".join(f"\\u{code.upper() if rng.random() < 0.5 else code}" for code in codes)
-    before, after = (json.dumps(part, ensure_ascii=False)[1:-1] for part in (text[:at], text[at + 1 :]))
+    before, after = (
+        json.dumps(part, ensure_ascii=False)[1:-1] for part in (text[:at], text[at + 1 :])
+    )
     return f'"{before}{escape}{after}"'
 
 
@@ -222,7 +241,11 @@ def notations(value: int | float) -> list[tuple[str, str]]:
     exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
     plain = f"{exact:f}"
     point = "" if "." in plain else "."
-    found = [(plain, "notation"), (f"{plain}{point}0", "notation"), (f"{plain}{point}00", "notation")]
+    found = [
+        (plain, "notation"),
+        (f"{plain}{point}0", "notation"),
+        (f"{plain}{point}00", "notation"),
+    ]
     found += [(f"{plain}e0", "notation"), (f"{exact.scaleb(1):f}e-1", "notation")]
     found += [(f"{exact.scaleb(-1):f}E+01", "notation"), (f"{plain}{point}{'0' * 120}", "length")]
     if not exact:
@@ -267,6 +290,11 @@ def speaking(schema: Any, pointer: str, path: Path) -> Iterator[str]:
     for word in ("not", "if", "then", "else"):
         if word in schema:
             yield from speaking(schema[word], f"{pointer}/{word}", path)
+    for name, part in schema.get("dependentSchemas", {}).items():
+        step = name.replace("~", "~0").replace("/", "~1")
+        yield from speaking(part, f"{pointer}/dependentSchemas/{step}", path)
+    if "propertyNames" in schema:
+        yield from speaking(schema["propertyNames"], f"{pointer}/propertyNames", path)
     if path:
         first, rest = path[0], path[1:]
         for word in ("properties", "patternProperties"):
@@ -274,7 +302,7 @@ def speaking(schema: Any, pointer: str, path: Path) -> Iterator[str]:
                 if word == "patternProperties" or name == first:
                     step = name.replace("~", "~0").replace("/", "~1")
                     yield from speaking(part, f"{pointer}/{word}/{step}", rest)
-        for word in ("additionalProperties", "items", "contains"):
+        for word in ("additionalProperties", "unevaluatedProperties", "items", "contains"):
             if word in schema:
                 yield from speaking(schema[word], f"{pointer}/{word}", rest)
         for number, part in enumerate(schema.get("prefixItems", ())):

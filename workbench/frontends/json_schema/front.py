@@ -59,9 +59,9 @@ def json_schema(
     ``schema`` is a schema or its JSON text (with exact numbers). ``whitespace`` is ``"bounded"`` (runs
     of at most ``max_whitespace`` characters), ``"compact"`` (none) or ``"any"``; ``separators``, such as
     ``(", ", ": ")``, fixes what stands between values instead, and ``indent`` lays texts out as
-    ``json.dumps(…, indent=…)`` does. Properties come in the order of the
-    schema, others after them, unless ``property_order`` is ``"any"``. No object gets a key twice, in
-    whatever spelling, unless ``unique_keys`` is false.
+    ``json.dumps(…, indent=…)`` does. The properties that the schema lists, required ones included, come in
+    its order and all others after them, unless ``property_order`` is ``"any"``. No object gets a key twice,
+    in whatever spelling, unless ``unique_keys`` is false.
 
     ``draft`` (4, 6, 7, 2019, 2020) stands for ``$schema``; formats that any draft defines are asserted
     unless ``formats`` is ``"annotate"``; other documents come from ``registry`` (of the ``referencing``
@@ -73,8 +73,10 @@ def json_schema(
     that they list are required. ``ascii_only`` writes other characters as escapes;
     ``unicode_escapes=False`` leaves escapes with ``\u`` out, and so the characters that need one.
     ``numbers="plain"`` leaves exponents out, and the fraction of numbers that have to be integers.
-    ``grammar.outcomes`` tells for each keyword whether it is enforced, restricted, an annotation or
-    unsupported.
+    No number has more than ``max_digits`` digits in a row (before the point, after it, in the exponent),
+    but where the schema's own numbers are longer; ``None`` is no limit. Python reads integers of up to 4,300.
+    ``grammar.outcomes`` tells for each keyword whether it is enforced, restricted (``kinds`` of texts are left
+    out, such as names in another order), an annotation or unsupported.
 
     Raises ``GrammarSyntaxError`` (JSON pointer) for a malformed schema, ``UnsupportedConstraint`` for a
     keyword that cannot be enforced unless ``on_unsupported="report"``, ``GrammarTooComplex`` past a

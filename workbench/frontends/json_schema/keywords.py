@@ -285,7 +285,7 @@ def _bound(reader: _Reader, keyword: str, value: Any) -> None:
     else:
         location.high = tighter_high(location.high, bound)
     location.constrains = True
-    if bound.value == 0 and (location.low is None or location.high is None):
+    if bound.value == 0:
         reader.enforced(keyword)
     else:
         reader.restricted(keyword, _PLAIN, "notation")

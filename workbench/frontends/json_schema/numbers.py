@@ -171,12 +171,14 @@ def _float_exact(value: Decimal) -> bool:
 def _sign_only(
     low: Bound | None, high: Bound | None, whole: bool, notation: Notation
 ) -> Expr | None:
-    """Numbers bounded only by zero on one side: any notation will do, the sign decides."""
-    bound = low if high is None else high
-    if bound is None or (low is not None and high is not None) or bound.value != 0:
+    """Numbers bounded by nothing but zero: any notation will do, the sign decides."""
+    bounds = [bound for bound in (low, high) if bound is not None]
+    if not bounds or any(bound.value != 0 for bound in bounds):
         return None
-    pieces = _pieces(notation, whole)
+    bound, pieces = bounds[0], _pieces(notation, whole)
     zero = Seq((_ZERO, pieces.zero_fraction, pieces.exponent))
+    if len(bounds) == 2:
+        return Seq((_SIGN, zero)) if bound.inclusive and bounds[1].inclusive else NEVER
     positive: list[Expr] = [Seq((pieces.whole_positive, pieces.fraction, pieces.exponent))]
     if not whole:
         some = _not_all_zeros(notation.most)
@@ -193,8 +195,8 @@ def number_between(
 ) -> Expr:
     """The numbers (``whole``: integers) in an interval.
 
-    Without exponents, ``1.50`` and ``-0`` included; without bounds, or with zero as the only one, any
-    notation. An empty interval gives ``NEVER``. Raises ``GrammarTooComplex`` for a bound with too many digits.
+    Without exponents, ``1.50`` and ``-0`` included; without bounds, or with none but zero, any notation. An
+    empty interval gives ``NEVER``. Raises ``GrammarTooComplex`` for a bound with too many digits.
     """
     if low is None and high is None:
         return _unbounded(notation, whole)
