@@ -69,7 +69,7 @@ def test_a_run_of_digits_ends(schema: Any, before: str, digit: str, most: int, o
     told = [o.detail for o in grammar.outcomes if "length" in o.kinds and o.status == "restricted"]
     assert any(f"at most {100 if most > 30 else 30} digits" in detail for detail in told)
     endless = wb.compile(wb.json_schema(schema, max_digits=None), BYTES).matcher()
-    text = before + digit * 6_000
+    text = before + digit * 300
     assert endless.accept_tokens(text.encode()) == len(text)
 
 
@@ -109,8 +109,8 @@ def test_what_a_schema_needs_is_longer(schema: Any, texts: list[str]) -> None:
 
 
 def test_many_remainders_have_no_limit_and_say_so() -> None:
-    grammar = wb.json_schema({"minimum": 10**150, "multipleOf": 1009, "type": "integer"})
-    assert accepts(grammar, str(1009 * 10**6_000))
+    grammar = wb.json_schema({"minimum": 0, "multipleOf": 1009, "type": "integer"})
+    assert accepts(grammar, "1009" + "0" * 6_000)
     (said,) = [o for o in grammar.outcomes if o.keyword == "multipleOf"]
     assert "no limit where there are many remainders" in said.detail
 

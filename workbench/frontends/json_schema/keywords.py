@@ -34,6 +34,7 @@ from workbench.frontends.json_schema.values import (
     is_number,
 )
 from workbench.grammar.ir import Outcome
+from workbench.wording import number_of
 
 __all__ = ["read_keywords"]
 
@@ -501,9 +502,8 @@ def _multiple_of(reader: _Reader, keyword: str, value: Any) -> None:
     elif few is None:
         reader.restricted(keyword, _PLAIN, "notation")
     else:
-        detail = (
-            f"{_PLAIN}, and with at most {few} digits where each of them may change the remainder"
-        )
+        limit = f"at most {number_of(few, 'digit')}, or no limit where there are many remainders"
+        detail = f"{_PLAIN}; where each digit may change the remainder, {limit}"
         reader.restricted(keyword, detail, "length", "notation")
 
 
