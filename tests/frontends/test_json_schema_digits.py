@@ -73,7 +73,7 @@ def test_a_run_of_digits_ends(schema: Any, before: str, digit: str, most: int, o
     assert endless.accept_tokens(text.encode()) == len(text)
 
 
-@pytest.mark.parametrize("multiple", [2, 3, 5, 7, 10, 60, 0.3])
+@pytest.mark.parametrize("multiple", [2, 3, 5, 7, 9, 10, 24, 60, 360, 0.3])
 def test_multiples_end_soon_where_each_digit_counts(multiple: float) -> None:
     grammar = wb.json_schema({"multipleOf": multiple, "type": "number"})
     value = Decimal(str(multiple)) * 10**28

@@ -45,7 +45,6 @@ from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula, facts_
 from workbench.frontends.json_schema.gathered import Gathered, Writing
 from workbench.frontends.json_schema.intervals import numbers_in
 from workbench.frontends.json_schema.layout import Layout, Member, either, in_row
-from workbench.frontends.json_schema.multiples import in_bytes
 from workbench.frontends.json_schema.nodes import KINDS, Node
 from workbench.frontends.json_schema.numbers import ANY_NOTATION, Notation, exactly
 from workbench.frontends.json_schema.settle import plain_parts
@@ -255,7 +254,7 @@ class Emitter:
         if kind == STRING:
             return self._string(formula, origin)
         if kind == NUMBER:
-            return self._number(formula, origin)
+            return self._number(formula)
         if kind == BOOLEAN:
             fitting = [v for v in (True, False) if self._nodes.satisfies(v, formula)]
             return BOOLEAN_VALUE if len(fitting) == 2 else either(*map(self._literal, fitting))
@@ -594,13 +593,11 @@ class Emitter:
         written = spelled(content, self._spell, self._style, partial(self._counted, name))
         return in_row(_QUOTE, written, _QUOTE, origin=origin)
 
-    def _counted(
-        self, name: str, item: Counted, spell: Callable[[Ranges], Expr] | None = None
-    ) -> Expr:
+    def _counted(self, name: str, item: Counted) -> Expr:
         """Texts of which a few characters are written at a time, each by a rule."""
 
         def rule(state: int, length: int) -> Expr:
-            make = partial(block, item, state, length, spell or self._character, rule)
+            make = partial(block, item, state, length, self._character, rule)
             return self._flat_rule(("block", item, state, length), f"{name}/{length}", make)
 
         return beginning(item, rule)
@@ -609,7 +606,7 @@ class Emitter:
         """A use of the rule for one character out of some ranges."""
         return self._flat_rule(("char", ranges), class_name(ranges), partial(self._spell, ranges))
 
-    def _number(self, formula: Formula, origin: Origin) -> Expr:
+    def _number(self, formula: Formula) -> Expr:
         if formula is TRUE:
             return self._any_number
         for part in plain_parts(formula):
@@ -618,12 +615,7 @@ class Emitter:
                 if any(isinstance(fact, f.Multiple) and fact.plain for fact in facts_in(formula)):
                     return either(*(Literal(b"%d" % int(decimal(value))) for value in fit))
                 return either(*map(self._literal, fit))
-        written = numbers_in(formula, self._notation)
-        parts = written.items if isinstance(written, Alt) else (written,)
-        if not any(isinstance(part, Counted) for part in parts):
-            return written
-        count = partial(self._counted, f"{_readable(str(origin.pointer))} number", spell=in_bytes)
-        return either(*(count(p) if isinstance(p, Counted) else p for p in parts))
+        return numbers_in(formula, self._notation)
 
     # Shared rules
 

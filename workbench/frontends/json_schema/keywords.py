@@ -502,7 +502,9 @@ def _multiple_of(reader: _Reader, keyword: str, value: Any) -> None:
     elif few is None:
         reader.restricted(keyword, _PLAIN, "notation")
     else:
-        limit = f"at most {number_of(few, 'digit')} in all, or no limit where there are many remainders"
+        limit = (
+            f"at most {number_of(few, 'digit')} in all, or no limit where there are many remainders"
+        )
         detail = f"{_PLAIN}; where each digit may change the remainder, {limit}"
         reader.restricted(keyword, detail, "length", "notation")
 

@@ -4,7 +4,7 @@
 to ``k`` decimals, are divisible by ``p``, and nothing but zeros comes after those decimals.
 
 How many digits come in a row is bounded where the notation says so: in place, where a state keeps its
-remainder while digits come, otherwise with the digits of the whole number (``Counted``).
+remainder while digits come, otherwise, where these are few, by states that also tell how many came.
 
 Next file to read: ``intervals.py``.
 """
@@ -16,11 +16,18 @@ from functools import lru_cache, reduce
 
 import numpy as np
 
-from workbench.automaton.finite import Dfa, complement, determinise, intersect, minimise, to_graph
+from workbench.automaton.finite import (
+    Dfa,
+    complement,
+    determinise,
+    intersect,
+    minimise,
+    to_graph,
+    with_length,
+)
 from workbench.automaton.linear import rewrite
 from workbench.automaton.nfa import strongly_connected
 from workbench.errors import GrammarTooComplex
-from workbench.frontends.json_schema.counted import Counted
 from workbench.frontends.json_schema.numbers import ANY_NOTATION, Bound, Notation, number_between
 from workbench.frontends.json_schema.spelling import Ranges
 from workbench.grammar.ir import (
@@ -35,12 +42,12 @@ from workbench.grammar.ir import (
     literal,
 )
 
-__all__ = ["MAX_REMAINDERS", "in_bytes", "in_characters", "number_of", "shortest"]
+__all__ = ["MAX_REMAINDERS", "in_characters", "number_of", "shortest"]
 
 #: Most remainders that one ``multipleOf`` may tell apart.
 MAX_REMAINDERS = 20_000
 #: Most steps of an automaton whose states are told apart by how many digits came, too.
-_COUNTED_STEPS = 80
+_COUNTED_STEPS = 250
 
 _DIGIT = CharSet(((48, 57),))
 _DIGITS = Repeat(_DIGIT, 1, None)
@@ -67,8 +74,8 @@ def number_of(
 
     Those in plain notation have no fraction, not even of zeros.
 
-    Where many remainders are told apart, the number of digits has no bound. Part of the answer may be a
-    ``Counted``, to be written by rules. Raises ``GrammarTooComplex`` when that takes too many remainders.
+    Where many remainders are told apart, the number of digits has no bound. Raises ``GrammarTooComplex`` when
+    that takes too many remainders.
     """
     parts = [] if multiple is None else [_multiples(multiple)]
     if low is None and high is None:
@@ -87,7 +94,7 @@ def number_of(
 
 def _in_runs(dfa: Dfa, notation: Notation) -> Expr:
     """The numbers of an automaton, with at most so many digits in a row where nothing else ends them."""
-    graph = to_graph(dfa, in_bytes)
+    graph = to_graph(dfa, _in_bytes)
     if notation.most is None or notation.few is None:
         return graph
     onward: list[list[int]] = [[] for _ in range(graph.n_states)]
@@ -99,7 +106,8 @@ def _in_runs(dfa: Dfa, notation: Notation) -> Expr:
     if len(graph.edges) > _COUNTED_STEPS:
         return graph
     # a sign and a point are characters, too
-    return Counted(dfa, 1, max(notation.few, shortest(graph)) + 2)
+    most = max(notation.few, shortest(graph)) + 2
+    return to_graph(minimise(with_length(dfa, 1, most)), _in_bytes)
 
 
 def _counted_in_place(graph: Graph, most: int) -> Graph:
@@ -137,7 +145,7 @@ def _plain() -> Dfa:
 
 
 @lru_cache(maxsize=4096)
-def in_bytes(ranges: Ranges) -> Expr:
+def _in_bytes(ranges: Ranges) -> Expr:
     """One ASCII character out of some ranges."""
     return ByteSet(sum((1 << (high + 1)) - (1 << low) for low, high in ranges))
 
