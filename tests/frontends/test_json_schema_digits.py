@@ -79,7 +79,7 @@ def test_multiples_end_soon_where_each_digit_counts(multiple: float) -> None:
     value = Decimal(str(multiple)) * 10**28
     assert accepts(grammar, f"{value:f}") and accepts(grammar, f"-{value:f}")
     matcher = wb.compile(grammar, BYTES).matcher()
-    read = matcher.accept_tokens((f"{value:f}"[:1] + "0" * 6_000).encode())
+    read = matcher.accept_tokens((f"{value:f}" + "0" * 6_000).encode())
     assert 30 <= read <= 40
     assert matcher.is_accepting
     (said,) = [o for o in grammar.outcomes if o.keyword == "multipleOf"]
