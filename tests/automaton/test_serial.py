@@ -131,7 +131,11 @@ def test_a_source_without_a_json_form_is_left_out(tmp_path: Path) -> None:
 
 
 def test_outcomes_budgets_and_missing_bytes_come_back(tmp_path: Path) -> None:
-    outcomes = (Outcome("#/a", "type", "enforced"), Outcome("#", "title", "annotation", "é"))
+    outcomes = (
+        Outcome("#/a", "type", "enforced"),
+        Outcome("#", "title", "annotation", "é"),
+        Outcome("#/b", "properties", "restricted", "in order", ("escapes", "order")),
+    )
     grammar = Grammar({"root": Literal(b"a")}, "root", outcomes=outcomes)
     artifact = replace(
         artifact_of(grammar, frozenset({0, 200})), budgets=wb.Budgets(states=7, step_work=9)

@@ -34,7 +34,7 @@ def outcomes(schema: Any, **options: Any) -> dict[str, tuple[str, str]]:
 
 
 def test_every_keyword_has_one_outcome() -> None:
-    assert outcomes(OBJECT, whitespace="any") == {
+    assert outcomes(OBJECT, whitespace="any", max_digits=None) == {
         "#/title": ("title", "annotation"),
         "#/type": ("type", "enforced"),
         "#/properties": ("properties", "restricted"),
@@ -43,14 +43,23 @@ def test_every_keyword_has_one_outcome() -> None:
         "#/properties/a~1b/minimum": ("minimum", "restricted"),
         "#/properties/a~1b/format": ("format", "annotation"),
     }
-    assert outcomes(True)["#"] == ("whitespace", "restricted")
+    told = [(o.pointer, o.keyword, o.status, o.kinds) for o in json_schema(True).outcomes]
+    assert told == [
+        ("#", "whitespace", "restricted", ("whitespace",)),
+        ("#", "numbers", "restricted", ("length",)),
+    ]
 
 
 def test_the_order_of_names_is_a_restriction_where_it_is_one() -> None:
     for order, restricted in (("schema", True), ("any", False)):
-        grammar = json_schema({"properties": {}}, property_order=order)
-        (detail,) = [o.detail for o in grammar.outcomes if o.keyword == "properties"]
-        assert ("order" in detail) == restricted
+        schemas = ({"properties": {"a": {}}}, {"required": ["a"]}, {"dependencies": {"a": ["b"]}})
+        for schema in schemas:
+            (said,) = [
+                o for o in json_schema(schema, property_order=order).outcomes if o.pointer != "#"
+            ]
+            assert ("order" in said.detail) == ("order" in said.kinds) == restricted, schema
+            assert "escapes" in said.kinds
+    assert outcomes({"properties": {}})["#/properties"] == ("properties", "enforced")
 
 
 ASSERTIONS: list[tuple[dict[str, Any], str]] = [

@@ -319,9 +319,11 @@ def _verdict(test: dict[str, Any], taken: bool, outcomes: tuple[Outcome, ...], a
     if taken:
         told = {o.keyword for o in outcomes if o.status == "annotation"} & _ANNOTATED
         return "annotation" if told and area == "optional" else "wrongly accepted"
-    left_out = {o.keyword for o in outcomes if o.status == "restricted" and o.pointer != "#"}
+    restricted = [o for o in outcomes if o.status == "restricted" and o.pointer != "#"]
+    formats = any(o.keyword == "format" for o in restricted)
+    notation = any("notation" in o.kinds for o in restricted)
     exponent = _EXPONENT.search(json.dumps(test["data"])) is not None
-    return "restricted" if "format" in left_out or (left_out and exponent) else "wrongly rejected"
+    return "restricted" if formats or (notation and exponent) else "wrongly rejected"
 
 
 def _reason(error: WorkbenchError) -> str:

@@ -45,7 +45,8 @@ def from_type(
 
     The remaining arguments are those of :func:`workbench.json_schema`, with two other defaults: objects
     hold no members that the type does not list (unless it says ``extra="allow"``), since these would be
-    thrown away, and numbers are written without exponents. Functions that validate (``AfterValidator``,
+    thrown away, and numbers are written without exponents. With ``max_digits`` above 4,300, or ``None``,
+    integers may be longer than pydantic and ``json.loads`` read. Functions that validate (``AfterValidator``,
     ``field_validator``, ``model_validator``, ``__post_init__`` …) cannot be carried over. They are listed
     as unsupported in ``grammar.outcomes`` and never raise: the text goes through them when it is parsed.
 

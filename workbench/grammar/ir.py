@@ -296,12 +296,19 @@ def walk(expr: Expr) -> Iterator[Expr]:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one constraint of a schema."""
+    """What became of one constraint of a schema.
+
+    Where it is "restricted", ``kinds`` tells what the grammar leaves out of what the schema accepts, in the order
+    of the alphabet: values in other spellings of strings ("escapes"), with longer runs of digits ("length"), in
+    other notations of numbers ("notation"), with names in another order ("order"), with other whitespace
+    ("whitespace"), or values that it has in no spelling ("values"). ``detail`` says which.
+    """
 
     pointer: str
     keyword: str
     status: TypingLiteral["enforced", "restricted", "annotation", "unsupported"]
     detail: str = ""
+    kinds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,9 @@ from workbench.errors import UnsupportedConstraint
 from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula
 from workbench.frontends.json_schema.intervals import numbers_in
-from workbench.frontends.json_schema.multiples import in_characters
+from workbench.frontends.json_schema.multiples import in_characters, shortest
 from workbench.frontends.json_schema.nodes import KINDS, Node, Nodes
-from workbench.frontends.json_schema.numbers import exactly
+from workbench.frontends.json_schema.numbers import Notation, exactly
 from workbench.frontends.json_schema.shapes import ObjectPlan, plain_parts
 from workbench.frontends.json_schema.strings import automaton
 from workbench.frontends.json_schema.values import (
@@ -72,6 +72,8 @@ __all__ = [
 MAX_LISTED = 1000
 #: Characters of which beginnings are looked at.
 _BEGINNING = 16
+#: So many digits more than in the shortest number of endlessly many, there are far more than ever come.
+_MORE = 10
 #: The cell of numbers; those of texts are smaller.
 NUMBERS = 1000
 #: The first of the characters that mark ends; no text has them.
@@ -81,6 +83,7 @@ _ANY_TEXT = Repeat(CharSet(((0, 0xD7FF), (0xE000, 0x10FFFF))), 0, None)
 #: texts without control characters that have no short escape
 _PLAIN = ((0x8, 0xA), (0xC, 0xD), (0x20, 0xD7FF), (0xE000, 0x10FFFF))
 _PLAIN_TEXT = Repeat(CharSet(_PLAIN), 0, None)
+_PLAIN_NUMBERS = Notation(plain=True)
 _DIGIT, _NONZERO = CharSet(((48, 57),)), CharSet(((49, 57),))
 
 
@@ -244,20 +247,40 @@ def number_texts(nodes: Nodes, formula: Formula) -> Dfa:
     listed = _listed(formula)
     if listed is not None:
         return some_texts([decimal(value) for value in listed if nodes.satisfies(value, formula)])
-    return minimise(intersect(determinise(in_characters(numbers_in(formula))), _one_notation()))
+    return _one_each(numbers_in(formula))
+
+
+@lru_cache(maxsize=256)
+def _one_each(numbers: Expr) -> Dfa:
+    return minimise(intersect(determinise(in_characters(numbers)), _one_notation()))
 
 
 def some_texts(numbers: Sequence[Decimal]) -> Dfa:
     """Some numbers, each in one notation."""
-    exact = determinise(Alt(tuple(in_characters(exactly(number, True)) for number in numbers)))
+    exact = determinise(
+        Alt(tuple(in_characters(exactly(number, _PLAIN_NUMBERS)) for number in numbers))
+    )
     return minimise(intersect(exact, _one_notation()))
 
 
-def one_number(texts: Dfa) -> OtherText:
+def one_number(texts: Dfa, notation: Notation) -> OtherText:
     """A number that has not come before in its scope, in the one notation that it has."""
+    texts = _in_runs(texts, notation.few)
     graph = to_graph(texts, CharSet)
     within = None if is_endless(texts) else graph
     return OtherText((), graph, lambda _: graph, True, NUMBERS, within)
+
+
+@lru_cache(maxsize=256)
+def _in_runs(texts: Dfa, most: int | None) -> Dfa:
+    """The numbers that have at most so many digits in a row, or some more than the shortest one has."""
+    if most is None or count_texts(texts) is not None:
+        return texts
+    most = max(most, shortest(to_graph(texts, CharSet)) + _MORE)
+    some = Repeat(_DIGIT, 1, most)
+    fraction = Repeat(Seq((literal("."), some)), 0, 1)
+    runs = Seq((Repeat(literal("-"), 0, 1), some, fraction))
+    return minimise(intersect(texts, determinise(runs)))
 
 
 @lru_cache(maxsize=1)

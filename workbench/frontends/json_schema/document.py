@@ -15,6 +15,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 from workbench.automaton.budgets import in_force, too_complex
 from workbench.errors import GrammarSyntaxError, GrammarTooComplex, UnsupportedConstraint
 from workbench.frontends.json_schema.location import Location, Resource
+from workbench.frontends.json_schema.numbers import ANY_NOTATION, Notation
 from workbench.frontends.json_schema.resources import Resources, draft_of, escape
 from workbench.frontends.json_schema.values import BOOLEAN, MAX_LEVELS, NULL, canonical
 from workbench.grammar.ir import Outcome
@@ -44,12 +45,13 @@ class Document:
         closed: bool = False,
         all_required: bool = False,
         any_order: bool = False,
+        notation: Notation = ANY_NOTATION,
     ) -> None:
         self.schema = schema
         self.report = report
         self.assert_formats = formats
         self.closed, self.all_required = closed, all_required
-        self.any_order = any_order
+        self.any_order, self.notation = any_order, notation
         found, declared = draft_of(schema)
         self.draft, self.declared = (found, declared) if draft is None else (draft, True)
         self.outcomes: list[Outcome] = []

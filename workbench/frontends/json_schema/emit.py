@@ -47,7 +47,7 @@ from workbench.frontends.json_schema.gathered import Gathered, Writing
 from workbench.frontends.json_schema.intervals import numbers_in
 from workbench.frontends.json_schema.layout import Layout, Member, either, in_row
 from workbench.frontends.json_schema.nodes import KINDS, Node
-from workbench.frontends.json_schema.numbers import exactly, number_between
+from workbench.frontends.json_schema.numbers import ANY_NOTATION, Notation, exactly
 from workbench.frontends.json_schema.settle import plain_parts
 from workbench.frontends.json_schema.shapes import (
     ArrayPlan,
@@ -103,7 +103,6 @@ _NULL = Literal(b"null")
 _NO_NAME = Seq((_QUOTE, Guard("take", 1), _QUOTE))
 #: The expressions for ``true`` or ``false``, one character of a string, and any string.
 BOOLEAN_VALUE = Alt((Literal(b"true"), Literal(b"false")))
-_ANY_NUMBER = number_between(None, None, False)
 ANY_CHARACTER = spell_class(ANY)
 _ANY_CONTENT = Repeat(ANY_CHARACTER, 0, None)
 ANY_STRING = Seq((_QUOTE, _ANY_CONTENT, _QUOTE))
@@ -117,7 +116,7 @@ class Emitter:
         counter: Counter,
         layout: Layout,
         style: str = "any",
-        plain_numbers: bool = False,
+        notation: Notation = ANY_NOTATION,
         once: bool = True,
     ) -> None:
         self._any_order = counter.any_order
@@ -131,8 +130,8 @@ class Emitter:
         #: whether characters were left out that there is no way to write
         self.lost = False
         self._spell = self._spelled if style != "any" else spell_class
-        self._plain_numbers = plain_numbers
-        self._any_number = numbers_in(TRUE, plain=True) if plain_numbers else _ANY_NUMBER
+        self._notation = notation
+        self._any_number = numbers_in(TRUE, notation)
         self._any_content: Expr = _ANY_CONTENT
         self._any_string: Expr = ANY_STRING
         if style != "any":
@@ -162,6 +161,7 @@ class Emitter:
                 self._holds_empty,
                 self._member_origin,
                 self._ample,
+                notation,
             )
         )
         # One rule for all uses: what it allows inside is worked out once.
@@ -554,7 +554,7 @@ class Emitter:
             if not some.is_empty:
                 others.append(Seq((replace(self._fresh(some, 0), opening=b'"'), _QUOTE)))
         if choices.numbers is not None:
-            others.append(one_number(choices.numbers))
+            others.append(one_number(choices.numbers, self._notation))
         count = choices.count
         most = plan.most if count is None else min(count, count if plan.most is None else plan.most)
         listed = guarded_choice([self._literal(value, ordered=True) for value in values])
@@ -624,7 +624,7 @@ class Emitter:
                 if any(isinstance(fact, f.Multiple) and fact.plain for fact in facts_in(formula)):
                     return either(*(Literal(b"%d" % int(decimal(value))) for value in fit))
                 return either(*map(self._literal, fit))
-        return numbers_in(formula, self._plain_numbers)
+        return numbers_in(formula, self._notation)
 
     # Shared rules
 
@@ -660,7 +660,7 @@ class Emitter:
         if kind == BOOLEAN:
             return Literal(b"true" if value else b"false")
         if kind & NUMBER:
-            return exactly(decimal(value), self._plain_numbers)
+            return exactly(decimal(value), self._notation)
         if kind == STRING:
             return self._quoted(value)
         if kind == ARRAY:

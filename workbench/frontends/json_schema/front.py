@@ -26,12 +26,14 @@ from workbench.frontends.json_schema.emit import Emitter
 from workbench.frontends.json_schema.indent import indented
 from workbench.frontends.json_schema.layout import layout
 from workbench.frontends.json_schema.nodes import Nodes
+from workbench.frontends.json_schema.numbers import Notation
 from workbench.frontends.json_schema.plain import read_schema
 from workbench.frontends.json_schema.settled import settle_items
 from workbench.frontends.json_schema.value_counts import Counter
 from workbench.frontends.json_schema.values import MAX_LEVELS
 from workbench.grammar.fingerprint import content_key
 from workbench.grammar.ir import Grammar, Outcome
+from workbench.wording import number_of
 
 __all__ = ["json_schema"]
 
@@ -53,6 +55,7 @@ def json_schema(
     ascii_only: bool = False,
     unicode_escapes: bool = True,
     numbers: str = "any",
+    max_digits: int | None = 100,
     unique_keys: bool = True,
     budgets: Budgets | None = None,
 ) -> Grammar:
@@ -62,9 +65,9 @@ def json_schema(
     mappings stand for the JSON values that they are like. ``whitespace`` is ``"bounded"`` (runs
     of at most ``max_whitespace`` characters), ``"compact"`` (none) or ``"any"``; ``separators``, such as
     ``(", ", ": ")``, fixes what stands between values instead, and ``indent`` lays texts out as
-    ``json.dumps(…, indent=…)`` does. Properties come in the order of the
-    schema, others after them, unless ``property_order`` is ``"any"``. No object gets a key twice, in
-    whatever spelling, unless ``unique_keys`` is false.
+    ``json.dumps(…, indent=…)`` does. The properties that the schema lists, required ones included, come in
+    its order and all others after them, unless ``property_order`` is ``"any"``. No object gets a key twice,
+    in whatever spelling, unless ``unique_keys`` is false.
 
     ``draft`` (4, 6, 7, 2019, 2020) stands for ``$schema``; formats that any draft defines are asserted
     unless ``formats`` is ``"annotate"``; other documents come from ``registry`` (of the ``referencing``
@@ -77,8 +80,10 @@ def json_schema(
     ``unicode_escapes=False`` leaves escapes with ``\u`` out, and so the characters that need one.
     ``budgets`` bounds the work; a grammar keeps its own for the parts that are written later.
     ``numbers="plain"`` leaves exponents out, and the fraction of numbers that have to be integers.
-    ``grammar.outcomes`` tells for each keyword whether it is enforced, restricted, an annotation or
-    unsupported.
+    No number has more than ``max_digits`` digits in a row (before the point, after it, in the exponent),
+    but where the schema's own numbers are longer; ``None`` is no limit. Python reads integers of up to 4,300.
+    ``grammar.outcomes`` tells for each keyword whether it is enforced, restricted (``kinds`` of texts are left
+    out, such as names in another order), an annotation or unsupported.
 
     Raises ``GrammarSyntaxError`` (JSON pointer) for a malformed schema, ``UnsupportedConstraint`` for a
     keyword that cannot be enforced unless ``on_unsupported="report"``, ``GrammarTooComplex`` past a
@@ -99,6 +104,9 @@ def json_schema(
     if ascii_only and not unicode_escapes:
         raise ValueError("ascii_only needs unicode_escapes")
     limits = chosen(budgets, "json_schema")
+    if max_digits is not None and max_digits < 1:
+        raise ValueError("max_digits must be at least 1, or None for no limit")
+    notation = Notation(numbers == "plain", max_digits)
     spelling = "ascii" if ascii_only else "any" if unicode_escapes else "plain"
     style = layout(whitespace, max_whitespace, separators, indent)
     try:
@@ -113,6 +121,7 @@ def json_schema(
                 closed=strict or not additional_properties,
                 all_required=strict,
                 any_order=property_order == "any",
+                notation=notation,
             )
             document.read()
             any_order = property_order == "any"
@@ -122,19 +131,20 @@ def json_schema(
             root = counter.nodes.of((document.root,))
             if counter.emptiness.holds(root):
                 raise UnsatisfiableGrammar(*counter.emptiness.blame(root))
-            emitter = Emitter(counter, style, spelling, numbers == "plain", unique_keys)
+            emitter = Emitter(counter, style, spelling, notation, unique_keys)
             rules, start = emitter.rules(root)
     except RecursionError:
         raise GrammarTooComplex("schema nesting levels", MAX_LEVELS) from None
     outcomes = document.outcomes
     if spelling != "any":
         detail = "ASCII only" if ascii_only else "no \\u escapes, nor characters that need them"
-        outcomes = [Outcome("#", "escapes", "restricted", detail), *outcomes]
-    if numbers == "plain":
-        detail = "no exponents; integers without a fraction"
-        outcomes = [Outcome("#", "numbers", "restricted", detail), *outcomes]
+        kinds = ("escapes",) if ascii_only else ("escapes", "values")
+        outcomes = [Outcome("#", "escapes", "restricted", detail, kinds), *outcomes]
+    if numbers == "plain" or max_digits is not None:
+        outcomes = [_said_of_numbers(notation), *outcomes]
     if style.detail:
-        outcomes = [Outcome("#", "whitespace", "restricted", style.detail), *outcomes]
+        said = Outcome("#", "whitespace", "restricted", style.detail, ("whitespace",))
+        outcomes = [said, *outcomes]
     if style.indent is not None:
         rules = indented(rules, start, emitter.flat, style.indent)
     if registry is None:
@@ -150,7 +160,15 @@ def json_schema(
                 draft,
                 formats,
             ],
-            [additional_properties, strict, ascii_only, unicode_escapes, numbers, unique_keys],
+            [
+                additional_properties,
+                strict,
+                ascii_only,
+                unicode_escapes,
+                numbers,
+                max_digits,
+                unique_keys,
+            ],
             asdict(limits),
         )
     if not unicode_escapes:
@@ -159,3 +177,15 @@ def json_schema(
         if emitter.lost:
             return Grammar(every, start, "json_schema", parsed, tuple(outcomes))
     return Grammar(rules, start, "json_schema", parsed, tuple(outcomes))
+
+
+def _said_of_numbers(notation: Notation) -> Outcome:
+    """What options leave out of all numbers."""
+    details, kinds = [], []
+    if notation.plain:
+        details.append("no exponents; integers without a fraction")
+        kinds.append("notation")
+    if notation.most is not None:
+        details.append(f"at most {number_of(notation.most, 'digit')} in a row")
+        kinds.append("length")
+    return Outcome("#", "numbers", "restricted", "; ".join(details), tuple(sorted(kinds)))

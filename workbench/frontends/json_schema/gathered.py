@@ -32,6 +32,7 @@ from workbench.frontends.json_schema.distinct import (
 from workbench.frontends.json_schema.formula import FALSE, TRUE, Formula
 from workbench.frontends.json_schema.layout import Layout, either, in_row
 from workbench.frontends.json_schema.nodes import KINDS, Node
+from workbench.frontends.json_schema.numbers import Notation
 from workbench.frontends.json_schema.shapes import ArrayPlan, ObjectPlan
 from workbench.frontends.json_schema.value_counts import Counter, Named, is_unlike
 from workbench.frontends.json_schema.values import (
@@ -89,6 +90,7 @@ class Writing:
     holds_empty: Callable[[ObjectPlan, int], bool]
     member_origin: Callable[[ObjectPlan, str, Origin], Origin]
     ample_names: Callable[[ObjectPlan], bool]
+    notation: Notation
 
 
 def _taken(guard: Guard, outermost: bool) -> Expr:
@@ -189,7 +191,9 @@ class Gathered:
         """Numbers, in the one notation that each has."""
         if texts.is_empty:
             return NEVER
-        return replace(one_number(texts), fresh=fresh, role="number" if gathers else "")
+        return replace(
+            one_number(texts, self._w.notation), fresh=fresh, role="number" if gathers else ""
+        )
 
     def structure(self, kind: int, formula: Formula) -> Expr:
         """Objects or arrays: a use of the rule for their formula."""

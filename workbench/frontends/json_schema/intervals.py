@@ -20,10 +20,10 @@ from workbench.frontends.json_schema.formula import TRUE, And, Fact, Formula, Or
 from workbench.frontends.json_schema.location import tighter_high, tighter_low
 from workbench.frontends.json_schema.multiples import number_of
 from workbench.frontends.json_schema.numbers import (
+    ANY_NOTATION,
     Bound,
+    Notation,
     exactly,
-    in_plain_notation,
-    number,
     number_between,
 )
 from workbench.frontends.json_schema.values import decimal, is_number
@@ -68,16 +68,14 @@ class _Box:
         )
 
 
-def numbers_in(formula: Formula, plain: bool = False) -> Expr:
+def numbers_in(formula: Formula, notation: Notation = ANY_NOTATION) -> Expr:
     """The numbers that a formula allows; ``NEVER`` when there are none.
-
-    ``plain``: without exponents, and those that have to be integers without a fraction.
 
     Raises ``GrammarTooComplex`` past a budget.
     """
     if formula is TRUE:
-        return in_plain_notation(number(), False) if plain else number()
-    found = [part for box in _boxes(formula) if (part := _written(box, plain)) != NEVER]
+        return number_between(None, None, False, notation)
+    found = [part for box in _boxes(formula) if (part := _written(box, notation)) != NEVER]
     if not found:
         return NEVER
     return found[0] if len(found) == 1 else Alt(tuple(found))
@@ -127,23 +125,23 @@ def _fact_boxes(fact: Fact) -> list[_Box]:
 
 
 @lru_cache(maxsize=2048)
-def _written(box: _Box, plain: bool) -> Expr:
+def _written(box: _Box, notation: Notation) -> Expr:
     multiples = box.multiples
+    if box.plain:
+        notation = replace(notation, plain=True)
     if len(multiples) > 1:
         box = replace(box, multiples=frozenset((_common(multiples),)))
         multiples = box.multiples
     if not box.others and multiples <= {_ONE}:
-        found = number_between(box.low, box.high, bool(multiples))
-        if plain or box.plain:
-            return in_plain_notation(found, bool(multiples))
-        return found
+        return number_between(box.low, box.high, bool(multiples), notation)
     others = tuple(sorted(box.others))
     multiple = next(iter(multiples), None)
-    no_fraction = plain and multiple is not None and multiple == multiple.to_integral_value()
+    whole = multiple is not None and multiple == multiple.to_integral_value()
+    notation = replace(notation, plain=box.plain or (notation.plain and whole))
     if multiple is not None and (values := _listed(box, multiple)) is not None:
-        ways = [exactly(value, no_fraction or box.plain) for value in values]
+        ways = [exactly(value, notation) for value in values]
         return NEVER if not ways else ways[0] if len(ways) == 1 else Alt(tuple(ways))
-    return number_of(box.low, box.high, multiple, others, box.plain or no_fraction)
+    return number_of(box.low, box.high, multiple, others, notation)
 
 
 def _listed(box: _Box, multiple: Decimal) -> list[Decimal] | None:

@@ -7,6 +7,7 @@ Next file to read: ``facts.py``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -33,8 +34,18 @@ from workbench.frontends.json_schema.values import (
     is_number,
 )
 from workbench.grammar.ir import Outcome
+from workbench.wording import number_of
 
 __all__ = ["read_keywords"]
+
+_PLAIN = "numbers in plain notation, without exponents"
+_SPELLED = "names in their usual spelling"
+_IN_ORDER = "keys in the order of the schema, those that it does not list after all others"
+_FEW_NAMES = "names of which there may be few are written without escapes that are not needed"
+#: A pattern that ends with as many characters as come.
+_OPEN_END = re.compile(r"^[^$]*(?<!\\)[*+]\)*\$$")
+#: What leaves endlessly many names in a schema of names.
+_OPEN_NAMES = {"type", "pattern", "minLength", "title", "description", "$comment"}
 
 
 class _Reader:
@@ -51,10 +62,13 @@ class _Reader:
     def wrong(self, keyword: str, message: str, *, hint: str | None = None) -> GrammarSyntaxError:
         return GrammarSyntaxError(f"{keyword} {message}", pointer=self.pointer(keyword), hint=hint)
 
-    def note(self, keyword: str, status: Any, detail: str = "") -> None:
+    def note(self, keyword: str, status: Any, detail: str = "", *kinds: str) -> None:
         if not self.document.silent:
             pointer = f"{self.location.pointer}/{escape(keyword)}"
-            self.document.outcomes.append(Outcome(pointer, keyword, status, detail))
+            self.document.outcomes.append(Outcome(pointer, keyword, status, detail, kinds))
+
+    def restricted(self, keyword: str, detail: str, *kinds: str) -> None:
+        self.note(keyword, "restricted", detail, *kinds)
 
     def enforced(self, keyword: str) -> None:
         self.note(keyword, "enforced")
@@ -143,7 +157,7 @@ def _close(reader: _Reader) -> None:
     if not listed or any(keyword in reader.schema for keyword in _ABOUT_OTHERS):
         return
     _members(reader).rest = reader.document.child(reader.location, "additionalProperties", False)
-    reader.note("additionalProperties", "restricted", "closed, as an option asks")
+    reader.restricted("additionalProperties", "closed, as an option asks", "values")
     if reader.document.all_required:
         reader.location.required = tuple(dict.fromkeys((*reader.location.required, *listed)))
 
@@ -166,7 +180,7 @@ def _type(reader: _Reader, keyword: str, value: Any) -> None:
         detail = "integers as 12, 12.0 or 12e3; 1.5e1 and 10e-1 are left out"
         if reader.location.resource.draft == 4:
             detail = "integers as 12; draft 4 has no integers with a fraction, 12e3 is left out"
-        reader.note(keyword, "restricted", detail)
+        reader.restricted(keyword, detail, "notation")
     else:
         reader.constrained(keyword)
 
@@ -194,10 +208,35 @@ def _values(reader: _Reader, keyword: str, values: list[Any]) -> None:
     location.values = list(found.values())
     location.value_keys = frozenset(found)
     location.constrains = True
-    detail = "strings in their usual spelling"
-    if not reader.document.any_order:
-        detail += ", keys in the order given"
-    reader.note(keyword, "restricted", detail)
+    _say_values(reader, keyword, location.values)
+
+
+def _say_values(reader: _Reader, keyword: str, values: list[Any]) -> None:
+    """Say how given values are written, as far as there is more than one way."""
+    strings = numbers = names = False
+    todo = list(values)
+    while todo:
+        value = todo.pop()
+        if isinstance(value, str):
+            strings = True
+        elif isinstance(value, dict):
+            names = names or len(value) > 1
+            todo += [*value, *value.values()]
+        elif isinstance(value, list | tuple):
+            todo += value
+        else:
+            numbers = numbers or is_number(value)
+    said = []
+    if strings:
+        said.append(("strings in their usual spelling", "escapes"))
+    if numbers:
+        said.append(("numbers as 1200, 1200.0 or as Python and JavaScript write them", "notation"))
+    if names and not reader.document.any_order:
+        said.append(("keys in the order given", "order"))
+    if said:
+        reader.restricted(keyword, ", ".join(text for text, _ in said), *(kind for _, kind in said))
+    else:
+        reader.enforced(keyword)
 
 
 def _reference(reader: _Reader, keyword: str, value: Any) -> None:
@@ -248,9 +287,9 @@ def _bound(reader: _Reader, keyword: str, value: Any) -> None:
         location.high = tighter_high(location.high, bound)
     location.constrains = True
     if bound.value == 0:
-        reader.note(keyword, "enforced")
+        reader.enforced(keyword)
     else:
-        reader.note(keyword, "restricted", "numbers in plain notation, without exponents")
+        reader.restricted(keyword, _PLAIN, "notation")
 
 
 def _length(reader: _Reader, keyword: str, value: Any) -> None:
@@ -260,9 +299,8 @@ def _length(reader: _Reader, keyword: str, value: Any) -> None:
         reader.location.max_length = reader.count(keyword, value)
         if reader.schema.get("format") in BOUNDED:
             reader.location.constrains = True
-            reader.note(
-                keyword, "restricted", "parts of the format share the length in fixed shares"
-            )
+            detail = "parts of the format share the length in fixed shares"
+            reader.restricted(keyword, detail, "values")
             return
     reader.constrained(keyword)
 
@@ -294,7 +332,7 @@ def _format(reader: _Reader, keyword: str, value: Any) -> None:
         reader.location.format = value
         reader.location.constrains = True
         if value in LEFT_OUT:
-            reader.note(keyword, "restricted", f"left out: {LEFT_OUT[value]}")
+            reader.restricted(keyword, f"left out: {LEFT_OUT[value]}", "values")
         else:
             reader.note(keyword, "enforced")
     elif value in UNCLEAR:
@@ -357,10 +395,18 @@ def _properties(reader: _Reader, keyword: str, value: Any) -> None:
         if not isinstance(name, str):
             raise reader.wrong(keyword, f"has a key that is not a string: {name!r:.60}")
         names[name] = reader.document.child(reader.location, keyword, schema, escape(name))
-    detail = "names in their usual spelling"
-    if not reader.document.any_order:
-        detail = f"keys in the order of the schema, others after them; {detail}"
-    reader.note(keyword, "restricted", detail)
+    if value:
+        _say_names(reader, keyword)
+    else:
+        reader.enforced(keyword)
+
+
+def _say_names(reader: _Reader, keyword: str) -> None:
+    """Say how names that a keyword lists are written, and in which order they come."""
+    if reader.document.any_order:
+        reader.restricted(keyword, _SPELLED, "escapes")
+    else:
+        reader.restricted(keyword, f"{_IN_ORDER}; {_SPELLED}", "escapes", "order")
 
 
 def _members(reader: _Reader) -> MemberRule:
@@ -384,7 +430,18 @@ def _pattern_properties(reader: _Reader, keyword: str, value: Any) -> None:
             return
         part = reader.document.child(reader.location, keyword, schema, escape(text))
         rule.patterns = (*rule.patterns, (pattern, part))
-    reader.constrained(keyword)
+    if all(map(_is_open, value)):
+        reader.constrained(keyword)
+    else:
+        reader.location.constrains = True
+        reader.restricted(keyword, _FEW_NAMES, "escapes", "values")
+
+
+def _is_open(pattern: str) -> bool:
+    """Whether it is plain that each beginning of a text of a pattern has endlessly many ways to go on."""
+    if any(mark in pattern for mark in ("|", "(?", "\\b", "\\B")):
+        return False
+    return "$" not in pattern or _OPEN_END.search(pattern.replace("\\$", "")) is not None
 
 
 def _additional_properties(reader: _Reader, keyword: str, value: Any) -> None:
@@ -394,14 +451,24 @@ def _additional_properties(reader: _Reader, keyword: str, value: Any) -> None:
 
 def _property_names(reader: _Reader, keyword: str, value: Any) -> None:
     reader.location.names = reader.document.child(reader.location, keyword, value)
-    reader.constrained(keyword)
+    said = value if isinstance(value, dict) else {}
+    if said.keys() <= _OPEN_NAMES and _is_open(str(said.get("pattern", ""))):
+        reader.constrained(keyword)
+    else:
+        reader.location.constrains = True
+        reader.restricted(keyword, _FEW_NAMES, "escapes", "values")
 
 
 def _required(reader: _Reader, keyword: str, value: Any) -> None:
     if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
         raise reader.wrong(keyword, "must be an array of strings")
     reader.location.required = tuple(dict.fromkeys(value))
-    reader.constrained(keyword)
+    reader.location.constrains = True
+    listed = reader.schema.get("properties")
+    if isinstance(listed, dict) and listed.keys() >= set(value):
+        reader.enforced(keyword)
+    else:
+        _say_names(reader, keyword)
 
 
 def _property_count(reader: _Reader, keyword: str, value: Any) -> None:
@@ -429,10 +496,17 @@ def _multiple_of(reader: _Reader, keyword: str, value: Any) -> None:
         raise reader.wrong(keyword, "must be a number above zero")
     reader.location.multiple_of = decimal(value).normalize()
     reader.location.constrains = True
+    few = reader.document.notation.few
     if decimal(value) == 1:
-        reader.note(keyword, "enforced")
+        reader.restricted(keyword, "integers as 12, 12.0 or 12e3", "notation")
+    elif few is None:
+        reader.restricted(keyword, _PLAIN, "notation")
     else:
-        reader.note(keyword, "restricted", "numbers in plain notation, without exponents")
+        limit = (
+            f"at most {number_of(few, 'digit')} in all, or no limit where there are many remainders"
+        )
+        detail = f"{_PLAIN}; where each digit may change the remainder, {limit}"
+        reader.restricted(keyword, detail, "length", "notation")
 
 
 def _contains(reader: _Reader, keyword: str, value: Any) -> None:
@@ -484,7 +558,11 @@ def _dependencies(reader: _Reader, keyword: str, value: Any) -> None:
             if name in location.dependent_schemas:
                 raise reader.wrong(keyword, f"says something about {name!r:.60} a second time")
             location.dependent_schemas[name] = schema
-    reader.constrained(keyword)
+    location.constrains = True
+    if value:
+        _say_names(reader, keyword)
+    else:
+        reader.enforced(keyword)
 
 
 def _not(reader: _Reader, keyword: str, value: Any) -> None:

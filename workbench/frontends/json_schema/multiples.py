@@ -3,6 +3,9 @@
 ``m`` is written as ``p / 10^k``. A number is a multiple of it when its digits without the point, brought
 to ``k`` decimals, are divisible by ``p``, and nothing but zeros comes after those decimals.
 
+How many digits come in a row is bounded where the notation says so: in place, where a state keeps its
+remainder while digits come, otherwise, where these are few, by states that also tell how many came.
+
 Next file to read: ``intervals.py``.
 """
 
@@ -14,10 +17,19 @@ from functools import lru_cache, reduce
 import numpy as np
 
 from workbench.automaton.budgets import in_force, too_complex
-from workbench.automaton.finite import Dfa, complement, determinise, intersect, minimise, to_graph
+from workbench.automaton.finite import (
+    Dfa,
+    complement,
+    determinise,
+    intersect,
+    minimise,
+    to_graph,
+    with_length,
+)
 from workbench.automaton.linear import rewrite
+from workbench.automaton.nfa import strongly_connected
 from workbench.errors import GrammarTooComplex
-from workbench.frontends.json_schema.numbers import Bound, number_between
+from workbench.frontends.json_schema.numbers import ANY_NOTATION, Bound, Notation, number_between
 from workbench.frontends.json_schema.spelling import Ranges
 from workbench.grammar.ir import (
     NEVER,
@@ -25,12 +37,16 @@ from workbench.grammar.ir import (
     ByteSet,
     CharSet,
     Expr,
+    Graph,
     Repeat,
     Seq,
     literal,
 )
 
-__all__ = ["in_characters", "number_of"]
+__all__ = ["in_characters", "number_of", "shortest"]
+
+#: Most steps of an automaton whose states are told apart by how many digits came, too.
+_COUNTED_STEPS = 250
 
 _DIGIT = CharSet(((48, 57),))
 _DIGITS = Repeat(_DIGIT, 1, None)
@@ -51,13 +67,14 @@ def number_of(
     high: Bound | None,
     multiple: Decimal | None,
     others: tuple[Decimal, ...],
-    plain: bool = False,
+    notation: Notation = ANY_NOTATION,
 ) -> Expr:
     """Numbers in an interval that are multiples of one number and not multiples of others.
 
-    ``plain`` numbers have no fraction, not even of zeros.
+    Those in plain notation have no fraction, not even of zeros.
 
-    Raises ``GrammarTooComplex`` when that takes too many remainders.
+    Where many remainders are told apart, the number of digits has no bound. Raises ``GrammarTooComplex`` when
+    that takes too many remainders.
     """
     parts = [] if multiple is None else [_multiples(multiple)]
     if low is None and high is None:
@@ -67,11 +84,58 @@ def number_of(
         if inside == NEVER:
             return NEVER
         parts.append(intersect(minimise(determinise(in_characters(inside))), _plain()))
-    if plain:
+    if notation.plain:
         parts.append(determinise(Seq(_PLAIN.items[:2])))
     parts += [complement(_multiples(other)) for other in others]
     dfa = minimise(reduce(intersect, parts))
-    return NEVER if dfa.is_empty else to_graph(dfa, _label)
+    return NEVER if dfa.is_empty else _in_runs(dfa, notation)
+
+
+def _in_runs(dfa: Dfa, notation: Notation) -> Expr:
+    """The numbers of an automaton, with at most so many digits in a row where nothing else ends them."""
+    graph = to_graph(dfa, _in_bytes)
+    if notation.most is None or notation.few is None:
+        return graph
+    onward: list[list[int]] = [[] for _ in range(graph.n_states)]
+    for source, _, target in graph.edges:
+        if source != target:
+            onward[source].append(target)
+    if len(strongly_connected(graph.n_states, onward.__getitem__)) == graph.n_states:
+        return _counted_in_place(graph, notation.most)
+    if len(graph.edges) > _COUNTED_STEPS:
+        return graph
+    # a sign and a point are characters, too
+    most = max(notation.few, shortest(graph)) + 2
+    return to_graph(minimise(with_length(dfa, 1, most)), _in_bytes)
+
+
+def _counted_in_place(graph: Graph, most: int) -> Graph:
+    """A graph whose states with an edge to themselves are left after ``most`` digits at the latest."""
+    around = {source: label for source, label, target in graph.edges if source == target}
+    left = {state: graph.n_states + number for number, state in enumerate(around)}
+    edges = [
+        (left.get(source, source), label, target)
+        for source, label, target in graph.edges
+        if source != target
+    ]
+    # the digit that led to the state is one of the run
+    again = max(1, most - 1)
+    edges += [(state, Repeat(around[state], 0, again), left[state]) for state in around]
+    finals = tuple(sorted(left.get(state, state) for state in graph.finals))
+    return Graph(graph.n_states + len(left), graph.start, finals, tuple(edges))
+
+
+def shortest(graph: Graph) -> int:
+    """The length of the shortest text of a graph over characters; it has one."""
+    onward: list[list[int]] = [[] for _ in range(graph.n_states)]
+    for source, _, target in graph.edges:
+        onward[source].append(target)
+    length, level, seen = 0, {graph.start}, {graph.start}
+    while not level & set(graph.finals):
+        level = {target for source in level for target in onward[source]} - seen
+        seen |= level
+        length += 1
+    return length
 
 
 @lru_cache(maxsize=1)
@@ -79,7 +143,9 @@ def _plain() -> Dfa:
     return minimise(determinise(_PLAIN))
 
 
-def _label(ranges: Ranges) -> Expr:
+@lru_cache(maxsize=4096)
+def _in_bytes(ranges: Ranges) -> Expr:
+    """One ASCII character out of some ranges."""
     return ByteSet(sum((1 << (high + 1)) - (1 << low) for low, high in ranges))
 
 

@@ -3,6 +3,9 @@
 Bounds are exact decimals of any size; nothing here is a float. A bounded number is read digit by digit
 while it is remembered whether the digits so far equal those of the lower and of the upper bound.
 
+A run of digits that nothing else ends is a counted repeat, so that no text goes on with zeros for ever. Runs
+are as long as the bounds need, whatever the notation says: with it there is a number where there is one at all.
+
 Next file to read: ``strings.py``.
 """
 
@@ -26,13 +29,16 @@ from workbench.grammar.ir import (
 )
 
 __all__ = [
+    "ANY_NOTATION",
+    "FEW_DIGITS",
     "Bound",
+    "Notation",
     "exactly",
-    "in_plain_notation",
-    "integer",
-    "number",
     "number_between",
 ]
+
+#: Most digits in a row where the states of an automaton count them.
+FEW_DIGITS = 30
 
 
 def _digits(low: int, high: int) -> ByteSet:
@@ -41,18 +47,74 @@ def _digits(low: int, high: int) -> ByteSet:
 
 _DIGIT = _digits(0, 9)
 _NONZERO = _digits(1, 9)
-_ANY_DIGITS = Repeat(_DIGIT, 0, None)
 _ZERO = Literal(b"0")
 _SIGN = Repeat(Literal(b"-"), 0, 1)
 _E = ByteSet(1 << ord("e") | 1 << ord("E"))
-_EXPONENT = Repeat(
-    Seq((_E, Repeat(ByteSet(1 << ord("+") | 1 << ord("-")), 0, 1), Repeat(_DIGIT, 1, None))), 0, 1
-)
-_EXPONENT_UP = Repeat(Seq((_E, Repeat(Literal(b"+"), 0, 1), Repeat(_DIGIT, 1, None))), 0, 1)
-_FRACTION = Repeat(Seq((Literal(b"."), Repeat(_DIGIT, 1, None))), 0, 1)
-_ZERO_FRACTION = Repeat(Seq((Literal(b"."), Repeat(_ZERO, 1, None))), 0, 1)
-_WHOLE_POSITIVE = Seq((_NONZERO, _ANY_DIGITS))
-_WHOLE = Alt((_ZERO, _WHOLE_POSITIVE))
+_E_SIGN = Repeat(ByteSet(1 << ord("+") | 1 << ord("-")), 0, 1)
+_E_PLUS = Repeat(Literal(b"+"), 0, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """How numbers are written.
+
+    ``plain``: without exponents, and those that have to be integers without a fraction. ``most``: how many
+    digits may come in a row where no bound says so, ``None`` for any number of them.
+    """
+
+    plain: bool = False
+    most: int | None = None
+
+    def left(self, read: int) -> int | None:
+        """How many digits may still come after some of a run; there is always room for one."""
+        return None if self.most is None else max(1, self.most - read)
+
+    @property
+    def few(self) -> int | None:
+        """How many digits may come in a row where the states of an automaton count them."""
+        return None if self.most is None else min(self.most, FEW_DIGITS)
+
+
+#: All notations that JSON has.
+ANY_NOTATION = Notation()
+
+
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    """The parts of a number; one object for each notation, so that automata of them are shared."""
+
+    whole_positive: Expr
+    fraction: Expr
+    exponent: Expr
+    #: a fraction that is no more than zeros, where the number may have a fraction
+    zero_fraction: Expr
+
+    @property
+    def whole(self) -> Expr:
+        return Alt((_ZERO, self.whole_positive))
+
+
+@lru_cache(maxsize=64)
+def _pieces(notation: Notation, whole: bool) -> _Pieces:
+    most = notation.most
+    exponent: Expr = EMPTY
+    zero_fraction: Expr = EMPTY
+    if not notation.plain:
+        sign = _E_PLUS if whole else _E_SIGN
+        exponent = Repeat(Seq((_E, sign, Repeat(_DIGIT, 1, most))), 0, 1)
+    if not (notation.plain and whole):
+        zero_fraction = Repeat(Seq((Literal(b"."), Repeat(_ZERO, 1, most))), 0, 1)
+    fraction = zero_fraction
+    if not whole:
+        fraction = Repeat(Seq((Literal(b"."), Repeat(_DIGIT, 1, most))), 0, 1)
+    more = Repeat(_DIGIT, 0, None if most is None else most - 1)
+    return _Pieces(Seq((_NONZERO, more)), fraction, exponent, zero_fraction)
+
+
+def _not_all_zeros(most: int | None) -> Expr:
+    """Digits of which one is not zero; those before it and those from it on are counted apart."""
+    more = None if most is None else most - 1
+    return Seq((Repeat(_ZERO, 0, more), _NONZERO, Repeat(_DIGIT, 0, more)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,46 +134,22 @@ class _Limit:
     inclusive: bool
 
 
-_NUMBER = Seq((_SIGN, _WHOLE, _FRACTION, _EXPONENT))
-_INTEGER = Seq((_SIGN, _WHOLE, _ZERO_FRACTION, _EXPONENT_UP))
+@lru_cache(maxsize=64)
+def _unbounded(notation: Notation, whole: bool) -> Expr:
+    """Any number; of integers also ``1.0`` and ``1e3``, while ``1.5e1`` and ``10e-1`` are left out."""
+    pieces = _pieces(notation, whole)
+    return Seq((_SIGN, pieces.whole, pieces.fraction, pieces.exponent))
 
 
-def number() -> Expr:
-    """Any JSON number, in any notation."""
-    return _NUMBER
-
-
-def integer() -> Expr:
-    """Any integer; ``1.0`` and ``1e3`` are integers as well, ``1.5e1`` and ``10e-1`` are left out."""
-    return _INTEGER
-
-
-@lru_cache(maxsize=1024)
-def in_plain_notation(expr: Expr, whole: bool) -> Expr:
-    """The numbers of an expression made here that are written without an exponent; ``whole``: or a fraction."""
-    if expr is _EXPONENT or expr is _EXPONENT_UP or (whole and expr is _ZERO_FRACTION):
-        return EMPTY
-    match expr:
-        case Seq(items=items):
-            return Seq(tuple([in_plain_notation(item, whole) for item in items]))
-        case Alt(items=items):
-            return Alt(tuple([in_plain_notation(item, whole) for item in items]))
-        case Graph(n_states=n_states, start=start, finals=finals, edges=edges):
-            labels = tuple([(a, in_plain_notation(label, whole), b) for a, label, b in edges])
-            return Graph(n_states, start, finals, labels)
-    return expr
-
-
-def exactly(value: Decimal, plain: bool = False) -> Expr:
+def exactly(value: Decimal, notation: Notation = ANY_NOTATION) -> Expr:
     """The number with this value, in plain notation and as Python and JavaScript would write it.
 
-    ``plain``: in plain notation only, an integer without a fraction.
+    In plain notation only where that is asked for, and then an integer without a fraction.
     """
     bound = Bound(value, True)
-    if plain:
-        integral = value == value.to_integral_value()
-        return in_plain_notation(number_between(bound, bound, integral), integral)
-    digits = number_between(bound, bound, whole=False)
+    if notation.plain:
+        return number_between(bound, bound, value == value.to_integral_value(), notation)
+    digits = number_between(bound, bound, False, notation)
     texts = {str(value).lower()}
     if _float_exact(value):
         texts.add(repr(float(value)))
@@ -127,17 +165,21 @@ def _float_exact(value: Decimal) -> bool:
     return near not in (float("inf"), float("-inf")) and Decimal(repr(near)) == value
 
 
-def _sign_only(low: Bound | None, high: Bound | None, whole: bool) -> Expr | None:
-    """Numbers bounded only by zero on one side: any notation will do, the sign decides."""
-    bound = low if high is None else high
-    if bound is None or (low is not None and high is not None) or bound.value != 0:
+def _sign_only(
+    low: Bound | None, high: Bound | None, whole: bool, notation: Notation
+) -> Expr | None:
+    """Numbers bounded by nothing but zero: any notation will do, the sign decides."""
+    bounds = [bound for bound in (low, high) if bound is not None]
+    if not bounds or any(bound.value != 0 for bound in bounds):
         return None
-    fraction, exponent = (_ZERO_FRACTION, _EXPONENT_UP) if whole else (_FRACTION, _EXPONENT)
-    zero = Seq((_ZERO, _ZERO_FRACTION, exponent))
-    positive: list[Expr] = [Seq((_WHOLE_POSITIVE, fraction, exponent))]
+    bound, pieces = bounds[0], _pieces(notation, whole)
+    zero = Seq((_ZERO, pieces.zero_fraction, pieces.exponent))
+    if len(bounds) == 2:
+        return Seq((_SIGN, zero)) if bound.inclusive and bounds[1].inclusive else NEVER
+    positive: list[Expr] = [Seq((pieces.whole_positive, pieces.fraction, pieces.exponent))]
     if not whole:
-        some = Seq((Repeat(_ZERO, 0, None), _NONZERO, _ANY_DIGITS))
-        positive.append(Seq((Literal(b"0."), some, exponent)))
+        some = _not_all_zeros(notation.most)
+        positive.append(Seq((Literal(b"0."), some, pieces.exponent)))
     inside: Expr = Alt(tuple(positive))
     if low is None:
         inside = Seq((Literal(b"-"), inside))
@@ -145,24 +187,28 @@ def _sign_only(low: Bound | None, high: Bound | None, whole: bool) -> Expr | Non
 
 
 @lru_cache(maxsize=1024)
-def number_between(low: Bound | None, high: Bound | None, whole: bool) -> Expr:
+def number_between(
+    low: Bound | None, high: Bound | None, whole: bool, notation: Notation = ANY_NOTATION
+) -> Expr:
     """The numbers (``whole``: integers) in an interval.
 
-    Plain notation, ``1.50`` and ``-0`` included; with zero as the only bound any notation. An empty
-    interval gives ``NEVER``. Raises ``GrammarTooComplex`` for a bound with too many digits.
+    Without exponents, ``1.50`` and ``-0`` included; without bounds, or with none but zero, any notation. An
+    empty interval gives ``NEVER``. Raises ``GrammarTooComplex`` for a bound with too many digits.
     """
     if low is None and high is None:
-        return integer() if whole else number()
-    if (signed := _sign_only(low, high, whole)) is not None:
+        return _unbounded(notation, whole)
+    if (signed := _sign_only(low, high, whole, notation)) is not None:
         return signed
     branches: list[Expr] = []
     zero = Decimal(0)
     if high is None or high.value >= zero:
         floor = low if low is not None and low.value >= zero else Bound(zero, True)
-        branches.append(_magnitudes(_limit(floor), None if high is None else _limit(high), whole))
+        ceiling = None if high is None else _limit(high)
+        branches.append(_magnitudes(_limit(floor), ceiling, whole, notation))
     if low is None or low.value <= zero:
         floor = high if high is not None and high.value <= zero else Bound(zero, True)
-        magnitudes = _magnitudes(_limit(floor), None if low is None else _limit(low), whole)
+        ceiling = None if low is None else _limit(low)
+        magnitudes = _magnitudes(_limit(floor), ceiling, whole, notation)
         if magnitudes != NEVER:
             branches.append(Seq((Literal(b"-"), magnitudes)))
     branches = [branch for branch in branches if branch != NEVER]
@@ -188,7 +234,7 @@ def _limit(bound: Bound) -> _Limit:
     return _Limit(whole.lstrip("0") or "0", fraction.rstrip("0"), bound.inclusive)
 
 
-def _magnitudes(low: _Limit, high: _Limit | None, whole: bool) -> Expr:
+def _magnitudes(low: _Limit, high: _Limit | None, whole: bool, notation: Notation) -> Expr:
     """Numbers without a sign between two limits: by length of the whole part, then digit by digit."""
     shortest = len(low.whole)
     if high is not None and (len(high.whole), high.whole) < (shortest, low.whole):
@@ -196,14 +242,17 @@ def _magnitudes(low: _Limit, high: _Limit | None, whole: bool) -> Expr:
     longest = None if high is None else len(high.whole)
     branches: list[Expr] = []
     if longest == shortest:
-        branches.append(_compared(shortest, low, high, whole))
+        branches.append(_compared(shortest, low, high, whole, notation))
     else:
-        branches.append(_compared(shortest, low, None, whole))
+        branches.append(_compared(shortest, low, None, whole, notation))
         if longest is None or shortest + 1 < longest:
-            more = Repeat(_DIGIT, shortest, None if longest is None else longest - 2)
-            branches.append(Seq((_NONZERO, more, _ZERO_FRACTION if whole else _FRACTION)))
+            most = None if longest is None else longest - 2
+            if longest is None and notation.most is not None:
+                most = max(shortest, notation.most - 1)
+            more = Repeat(_DIGIT, shortest, most)
+            branches.append(Seq((_NONZERO, more, _pieces(notation, whole).fraction)))
         if longest is not None:
-            branches.append(_compared(longest, None, high, whole))
+            branches.append(_compared(longest, None, high, whole, notation))
     branches = [branch for branch in branches if branch != NEVER]
     if not branches:
         return NEVER
@@ -223,6 +272,7 @@ class _Comparison:
     low: _Limit | None
     high: _Limit | None
     whole: bool
+    notation: Notation
 
     def may_end(self, place: _Place) -> bool:
         phase, read, low_equal, high_equal = place
@@ -276,9 +326,14 @@ class _Comparison:
             if not low_equal and not high_equal:
                 edges.append((source, self._free(phase, read), 0))
                 continue
+            if phase == "fraction" and read == self._places():
+                if (rest := self._rest(low_equal, high_equal)) != NEVER:
+                    edges.append((source, rest, 0))
+                continue
             if phase == "whole" and read == self.length:
                 if self.may_end(place):
-                    edges.append((source, _ZERO_FRACTION if self.whole else EMPTY, 0))
+                    zeros = _pieces(self.notation, True).zero_fraction
+                    edges.append((source, zeros if self.whole else EMPTY, 0))
                 if self.whole:
                     continue
                 targets: dict[_Place, Expr] = {("point", 0, low_equal, high_equal): Literal(b".")}
@@ -300,13 +355,23 @@ class _Comparison:
         """What may follow once the number is strictly between the limits."""
         if phase == "whole":
             left = self.length - read
-            tail = _ZERO_FRACTION if self.whole else _FRACTION
+            tail = _pieces(self.notation, self.whole).fraction
             return Seq((Repeat(_DIGIT, left, left), tail)) if left else tail
-        return Repeat(_DIGIT, 1 if phase == "point" else 0, None)
+        return Repeat(_DIGIT, 1 if phase == "point" else 0, self.notation.left(read))
+
+    def _rest(self, low_equal: bool, high_equal: bool) -> Expr:
+        """What may follow once all digits of the limits are read, and equal those of one."""
+        left = self.notation.left(self._places())
+        ends = self.may_end(("fraction", self._places(), low_equal, high_equal))
+        if high_equal:
+            return Repeat(_ZERO, 0, left) if ends else NEVER
+        return Repeat(_DIGIT, 0, left) if ends else _not_all_zeros(left)
 
 
-def _compared(length: int, low: _Limit | None, high: _Limit | None, whole: bool) -> Expr:
-    return _Comparison(length, low, high, whole).graph()
+def _compared(
+    length: int, low: _Limit | None, high: _Limit | None, whole: bool, notation: Notation
+) -> Expr:
+    return _Comparison(length, low, high, whole, notation).graph()
 
 
 def _trimmed(n_states: int, edges: list[tuple[int, Expr, int]]) -> Expr:

@@ -66,7 +66,8 @@ class Counter:
         self.shapes = Shapes(nodes)
         self.emptiness = Emptiness(nodes, self.shapes)
         self.any_order = any_order
-        self.has_numbers = False
+        #: whether a number was counted, and a string that has few ways to go on
+        self.has_numbers = self.has_few_texts = False
         self.emptiness.count = self.node
         self._known: dict[int, int] = {}
         self._formulas: dict[tuple[int, int], int] = {}
@@ -145,9 +146,11 @@ class Counter:
             return 0
         self.has_numbers = self.has_numbers or kind == NUMBER
         if kind == STRING and (listed := listed_texts(self.nodes, formula)) is not None:
+            self.has_few_texts = True
             return len(listed)
         if kind in (STRING, NUMBER):
             texts = string_texts(formula) if kind == STRING else number_texts(self.nodes, formula)
+            self.has_few_texts = self.has_few_texts or (kind == STRING and not is_endless(texts))
             found = count_texts(texts)
             return MANY if found is None else found
         if kind in (BOOLEAN, NULL):
