@@ -18,7 +18,7 @@ from workbench.diagnostics.grammar_parts import costly_parts, useless_parts
 from workbench.diagnostics.live import live_dead_ends
 from workbench.diagnostics.schema_parts import (
     blamed,
-    broken_members,
+    broken_parts,
     unsatisfiable,
 )
 from workbench.diagnostics.spelling import unspellable
@@ -84,7 +84,7 @@ def dead_ends(
         grammar = made
     given = vocabulary
     vocabulary = vocabulary or byte_vocabulary()
-    work.members(grammar)
+    work.parts(grammar)
     work.listed(grammar, vocabulary)
     work.rules(grammar, vocabulary)
     try:
@@ -159,16 +159,21 @@ class _Work:
         self.checked.append("the schema, for values that satisfy it")
         return None
 
-    def members(self, grammar: Grammar) -> None:
-        """Members of a schema's objects that can never be written."""
+    def parts(self, grammar: Grammar) -> None:
+        """Members of a schema's objects, items and alternatives that can never be written."""
         self._about(grammar)
         if grammar.kind != "json_schema" or not isinstance(grammar.source, dict):
             return
-        found, looked, stopped = broken_members(grammar.source)
+        try:
+            found, looked, stopped = broken_parts(grammar.source)
+        except (
+            WorkbenchError
+        ) as error:  # options other than the default ones made sense of it, or allowed more
+            self.stopped.append(f"the parts of the schema were not looked at: {error}")
+            return
         self.findings += found
-        self.checked.append(f"{number_of(looked, 'member')} of objects, for values they can have")
-        if stopped:
-            self.stopped.append(stopped)
+        self.checked.append(looked)
+        self.stopped += stopped
 
     def listed(self, grammar: Grammar, vocabulary: Vocabulary) -> None:
         """Values and members that a schema lists, of bytes that are in no token."""

@@ -4,7 +4,7 @@ Reading order: ``values``, ``location``, ``resources``, ``document``, ``keywords
 ``formula``, ``facts``, ``nodes``, ``exclusive``, ``unevaluated`` (what it says), ``patterns``, ``formats``,
 ``strings``, ``intervals``, ``numbers``, ``multiples`` (scalars), ``weave``, ``settle``, ``alternatives``,
 ``shapes`` (objects and arrays), ``distinct``, ``anyorder``, ``hopes``, ``emptiness``, ``spelling``, ``coding``,
-``counted``, ``layout``, ``indent``, ``emit`` (how it is written).
+``counted``, ``layout``, ``indent``, ``emit`` (how it is written), ``asking`` (what its parts allow).
 
 >>> grammar = json_schema({"type": "object", "properties": {"n": {"type": "integer"}}})
 >>> grammar.kind, sorted(o.keyword for o in grammar.outcomes if o.status == "unsupported")
@@ -22,9 +22,7 @@ from workbench.frontends.json_schema.document import Document
 from workbench.frontends.json_schema.emit import Emitter
 from workbench.frontends.json_schema.indent import indented
 from workbench.frontends.json_schema.layout import layout
-from workbench.frontends.json_schema.nodes import Nodes
-from workbench.frontends.json_schema.settled import settle_items
-from workbench.frontends.json_schema.value_counts import Counter
+from workbench.frontends.json_schema.settled import settled
 from workbench.frontends.json_schema.values import MAX_LEVELS, read_json
 from workbench.grammar.fingerprint import content_key
 from workbench.grammar.ir import Grammar, Outcome
@@ -108,10 +106,7 @@ def json_schema(
             any_order=property_order == "any",
         )
         document.read()
-        any_order = property_order == "any"
-        counter = Counter(Nodes(document.of_value), any_order)
-        if document.unique and settle_items(document, counter):
-            counter = Counter(Nodes(document.of_value), any_order)
+        counter = settled(document)
         root = counter.nodes.of((document.root,))
         if counter.emptiness.holds(root):
             raise UnsatisfiableGrammar(*counter.emptiness.blame(root))

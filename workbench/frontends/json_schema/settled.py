@@ -8,11 +8,23 @@ from __future__ import annotations
 from workbench.errors import GrammarTooComplex, UnsupportedConstraint
 from workbench.frontends.json_schema.distinct import choices_of, has_structures
 from workbench.frontends.json_schema.document import Document
+from workbench.frontends.json_schema.nodes import Nodes
 from workbench.frontends.json_schema.value_counts import Counter
 from workbench.frontends.json_schema.values import ARRAY
 from workbench.grammar.ir import Outcome
 
-__all__ = ["settle_items"]
+__all__ = ["settle_items", "settled"]
+
+
+def settled(document: Document) -> Counter:
+    """What counts and decides the values of a document, once it is known which items can be compared.
+
+    Raises as ``settle_items``.
+    """
+    counter = Counter(Nodes(document.of_value), document.any_order)
+    if document.unique and settle_items(document, counter):
+        counter = Counter(Nodes(document.of_value), document.any_order)
+    return counter
 
 
 def settle_items(document: Document, counter: Counter) -> bool:
