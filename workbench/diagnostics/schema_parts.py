@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
 from workbench.diagnostics.author import at_pointer
-from workbench.diagnostics.findings import Finding
+from workbench.diagnostics.findings import Edit, Finding
 from workbench.diagnostics.schema_edits import mend
 from workbench.diagnostics.schema_routes import Dead, Kind, Search
 from workbench.errors import GrammarSyntaxError, WorkbenchError
@@ -27,6 +28,8 @@ _SEVERAL = ("allOf", "anyOf", "oneOf", "items", "prefixItems")
 _BY_NAME = ("properties", "patternProperties", "dependentSchemas", "dependencies")
 #: Values that may be read again to try edits.
 _TRIED = 1_000_000
+#: Parts that are looked at to blame one more closely, and those without values that are tried.
+_CLOSER, _CLOSER_TRIED = 2_000, 20
 _COUNTED: dict[Kind, tuple[str, str]] = {
     "member": ("member of objects", "members of objects"),
     "item": ("kind of item", "kinds of items"),
@@ -42,11 +45,28 @@ def blamed(schema: Any) -> str | None:
     Raises what the front end raises for a malformed schema; what it cannot decide counts as satisfiable.
     """
     try:
-        return Asking(schema).blame()
+        asking = Asking(schema)
+        pointer = asking.blame_all()
+        if pointer is None or (pointer != "#" and asking.culprit(asking.root) is None):
+            return pointer  # the latter: parts that have to have each other in them
     except GrammarSyntaxError:
         raise
     except WorkbenchError:
         return None
+    return _closer(schema, asking, pointer)
+
+
+def _closer(schema: Any, asking: Asking, pointer: str) -> str:
+    """A part without values in a schema, where it is to blame alone: if it said nothing, there would be some."""
+    trying = _Trying(schema)
+    try:
+        for part in islice(asking.empty_parts(_CLOSER), _CLOSER_TRIED):
+            old = at_pointer(schema, part)
+            if part == pointer or (old is not None and trying(Edit(old, True, part).apply(schema))):
+                return part
+    except (ValueError, WorkbenchError):
+        pass  # the coarser answer stands
+    return pointer
 
 
 def unsatisfiable(schema: Any, pointer: str) -> Finding:
@@ -107,7 +127,9 @@ def _broken(schema: Any, dead: Dead, trying: _Trying) -> Finding:
         warning=True,
         pointer=dead.pointer,
         source=_excerpt(schema, dead.pointer),
-        suggestion=mend(schema, dead.pointer, lambda changed: trying(changed, dead.wanted)),
+        suggestion=mend(
+            schema, dead.pointer, lambda changed: trying(changed, dead.wanted, dead.apart)
+        ),
     )
 
 
@@ -118,12 +140,12 @@ class _Trying:
         self._each = _size(schema)
         self._left = _TRIED
 
-    def __call__(self, changed: Any, wanted: Any = True) -> bool:
+    def __call__(self, changed: Any, wanted: Any = True, apart: bool = False) -> bool:
         if self._left <= 0:
             raise ValueError("no more edits are tried")
         self._left -= self._each
         try:
-            return Asking(changed).blame(wanted) is None
+            return Asking(changed).blame(wanted, () if apart else None) is None
         except GrammarSyntaxError:
             raise
         except WorkbenchError:

@@ -89,15 +89,17 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Dead:
-    """A place that no value gets to: the pointer to blame, a schema of the values that would get there.
+    """A place that no value gets to: the pointer to blame, why in words, a schema of the values that would.
 
-    ``why`` is in words; ``wanted`` can be asked of a changed schema as a whole.
+    ``wanted`` can be asked of a changed schema: beside the whole of it or, where the place is inside one that no
+    value gets to either, ``apart``.
     """
 
     place: Place
     pointer: str
-    wanted: Any
     why: str
+    wanted: Any
+    apart: bool
 
 
 class Search:
@@ -209,7 +211,7 @@ class Search:
             self._follow(ways[answers.index(_UNDECIDED)][2], place.part)
             return
         level, wanted, _ = ways[-1]
-        self._tell(place, answers[-1] or "", level.asked(wanted, whole=True)[1])
+        self._tell(place, answers[-1] or "", *level.asked(wanted, whole=True))
 
     def _look_at_forbidden(self, place: Place, inner: _Level) -> None:
         """A member that is plainly forbidden is dead where no other alternative has one of its name."""
@@ -221,11 +223,12 @@ class Search:
         while outer.above is not None and outer.around is not None:
             wanted = outer.around(wanted)
             outer = outer.above
-        answer = self._blame(_Level((), (self._asking.root,)), wanted)
+        parts = (self._asking.root,) if outer.steps == () else outer.parts
+        answer = self._blame(_Level((), parts), wanted)
         if answer == _UNDECIDED:
             self.undecided.add(place.part.pointer)
         elif answer is not None:
-            self._tell(place, place.part.pointer, wanted)
+            self._tell(place, place.part.pointer, parts, wanted)
 
     def _look_at_names(self, level: _Level, names: Location) -> None:
         """A schema for names that no text satisfies leaves only the empty object."""
@@ -235,8 +238,8 @@ class Search:
         if answer == _UNDECIDED:
             self.undecided.add(names.pointer)
         elif answer is not None:
-            wanted = level.asked({"type": "object", "minProperties": 1}, whole=True)[1]
-            self._tell(Place("name", level.steps, names), answer, wanted)
+            wanted = {"type": "object", "minProperties": 1}
+            self._tell(Place("name", level.steps, names), answer, *level.asked(wanted, whole=True))
 
     def _blame(self, level: _Level, wanted: Any) -> str | None:
         """What to blame for there being no such value; None where there is one."""
@@ -249,22 +252,30 @@ class Search:
         except WorkbenchError:
             return _UNDECIDED
 
-    def _tell(self, place: Place, blamed: str, wanted: Any) -> None:
+    def _tell(self, place: Place, blamed: str, parts: tuple[Location, ...], wanted: Any) -> None:
+        """Keep a dead place, with the closest part to blame; parts inside it may be dead for themselves too."""
         part = place.part
-        pointer = part.pointer
-        why = "what holds beside it rules it out"
+        pointer, why = part.pointer, "what holds beside it rules it out"
         try:
+            culprit = self._asking.culprit(part)
+            alone = self._asking.blame(parts=(part,))
             if part.never:
                 why = "the schema there is false"
-            elif self._asking.blame(parts=(part,)) is not None:
-                why, pointer = "no value satisfies it", self._asking.culprit(part).pointer
-            elif blamed.startswith("#") and not f"{pointer}/".startswith(f"{blamed}/"):
-                why, pointer = "no value satisfies it there", blamed
+            elif culprit is not None:
+                why, pointer = "no value satisfies it", culprit.pointer
+            elif alone is not None:
+                why = "no value satisfies it"
+                pointer = alone if alone.startswith("#") else pointer
+            else:
+                if blamed.startswith("#") and not f"{pointer}/".startswith(f"{blamed}/"):
+                    why, pointer = "no value satisfies it there", blamed
+                self._follow(_Level(place.steps, (part,), held=(_to(part),)), part)
         except WorkbenchError:
             pass  # the place itself is known to be dead
         if pointer not in self._told:
             self._told.add(pointer)
-            self.dead.append(Dead(place, pointer, wanted, why))
+            apart = self._asking.root not in parts
+            self.dead.append(Dead(place, pointer, why, wanted, apart))
 
 
 def _both(said: Sequence[Any]) -> Any:

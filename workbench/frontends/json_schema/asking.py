@@ -64,32 +64,64 @@ class Asking:
         except RecursionError:
             raise GrammarTooComplex("schema nesting levels", MAX_LEVELS) from None
 
-    def culprit(self, part: Location) -> Location:
-        """The smallest part to blame that one without any value has in it, as far as there is just one."""
-        seen = {part.index}
+    def culprit(self, part: Location) -> Location | None:
+        """The smallest part without any value that another one has to have in it.
+
+        None where there is none, and where such parts have to have each other in them without end.
+        """
+        found, seen = None, {part.index}
         while True:
             empty = (one for one in _needed(part) if self.blame(parts=(one,)) is not None)
-            found = next(empty, None)
-            if found is None or found.index in seen:
-                return part
-            seen.add(found.index)
-            part = found
+            below = next(empty, None)
+            if below is None:
+                return found
+            if below.index in seen:
+                return None
+            seen.add(below.index)
+            found = part = below
+
+    def empty_parts(self, most: int) -> Iterator[str]:
+        """The pointers of parts without any value that are so for a reason of their own, deeper ones first.
+
+        What is plainly ``false`` is no reason. Only the first ``most`` parts that are read are looked at.
+        """
+        found = [part for part in self._document.locations[:most] if part.pointer.startswith("#/")]
+        for part in sorted(found, key=lambda part: -part.level):
+            if not part.never and self.blame(parts=(part,)) is not None:
+                reason = self.culprit(part)
+                if reason is None or reason.never:
+                    yield part.pointer
+
+    def blame_all(self) -> str | None:
+        """What to blame, as closely as can be told, for the schema having no value; None when it has one."""
+        blamed = self.blame()
+        if blamed is None:
+            return None
+        culprit = self.culprit(self.root)
+        if culprit is None or blamed.startswith(f"{culprit.pointer}/"):
+            return blamed
+        return culprit.pointer
 
 
 def _needed(part: Location) -> Iterator[Location]:
     """The parts without which another one has no values."""
-    yield from (one for one in part.same_instance if one is not None)
-    for group in (*part.choices, *part.exclusive):
-        if len(group) == 1:
-            yield group[0]
-    if part.members is not None:
-        for name in part.required:
-            yield from part.members.schemas_of(name)
-    if part.cells is not None:
-        for position in range(min(part.min_items, len(part.cells.prefix) + 1)):
-            yield from part.cells.choices(position) or ()
-    if part.contains is not None and part.min_contains:
-        yield part.contains
+    parts = together([part])
+    yield from (one for one in parts if one is not part)
+    for said in parts:
+        for group in (*said.choices, *said.exclusive):
+            if len(group) == 1:
+                yield group[0]
+        if said.contains is not None and said.min_contains:
+            yield said.contains
+    names = dict.fromkeys(name for said in parts for name in said.required)
+    count = max(said.min_items for said in parts)
+    for said in parts:
+        if said.members is not None:
+            for name in names:
+                yield from said.members.schemas_of(name)
+        if said.cells is not None:
+            for position in range(min(count, len(said.cells.prefix) + 1)):
+                yield from said.cells.choices(position) or ()
 
 
 def together(parts: Iterable[Location]) -> list[Location]:
