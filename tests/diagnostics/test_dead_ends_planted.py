@@ -64,7 +64,9 @@ def test_what_is_suggested_for_a_hidden_one_is_tried() -> None:
     )
     assert finding.suggestion is not None
     assert str(finding.suggestion.edits[0]) == "#/anyOf/0/properties/code/maxLength: 2 → 3"
-    assert [(change.before, change.after) for change in finding.suggestion.effect] == [(False, True)]
+    assert [(change.before, change.after) for change in finding.suggestion.effect] == [
+        (False, True)
+    ]
 
 
 @pytest.mark.parametrize(
