@@ -29,6 +29,7 @@ from workbench.diagnostics.verdicts import Judge, as_bytes, byte_vocabulary, rem
 from workbench.engine import CompiledGrammar, compile as compile_grammar
 from workbench.engine.tokens import resolve_tokens
 from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar, WorkbenchError
+from workbench.frontends.given import grammar_of, schema_of
 from workbench.grammar.ir import Grammar, Token
 from workbench.wording import number_of
 
@@ -47,7 +48,7 @@ _EFFORT = 10
 
 
 def dead_ends(
-    grammar: Grammar | CompiledGrammar | Mapping[str, Any] | bool,
+    grammar: Grammar | CompiledGrammar | Mapping[str, Any] | bool | str,
     vocabulary: Vocabulary | None = None,
     *,
     max_tokens: int | None = None,
@@ -56,7 +57,8 @@ def dead_ends(
 ) -> DeadEndReport:
     """Find the dead ends of a grammar under a vocabulary.
 
-    ``grammar`` may be a JSON Schema, so that one that no value satisfies can be looked at too. Without a
+    ``grammar`` may be a JSON Schema, so that one that no value satisfies can be looked at too, and the text of
+    one, or of a grammar in GBNF. Without a
     vocabulary (and for a grammar that is not compiled) every byte counts as a token. ``max_tokens`` is the
     length that a run may have. ``examples`` are texts, or JSON values, whose verdicts tell what a suggested
     edit would change. ``budget`` bounds the search for what the vocabulary cannot spell (see ``unspellable``).
@@ -78,7 +80,8 @@ def dead_ends(
         vocabulary = vocabulary or grammar.vocabulary
         grammar = grammar.grammar
     if not isinstance(grammar, Grammar):
-        made = work.of_schema(dict(grammar) if isinstance(grammar, Mapping) else grammar)
+        schema = schema_of(grammar)
+        made = grammar_of(grammar) if schema is None else work.of_schema(schema)
         if made is None:
             return work.report()
         grammar = made
