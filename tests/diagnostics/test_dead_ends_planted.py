@@ -179,9 +179,20 @@ def test_what_is_not_looked_at_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     report = dead_ends(tools(40, 39, "oneOf"))
     assert not report.complete and not report.findings
     assert "none found" not in str(report) and "not looked at" in str(report)
-    monkeypatch.setattr("workbench.diagnostics.schema_routes.MAX_WORK", 200_000)
+    monkeypatch.undo()
     monkeypatch.setattr("workbench.diagnostics.schema_routes.MAX_SECONDS", 0.0)
     assert not dead_ends(tools(40, 39, "oneOf")).complete
+
+
+def test_many_and_deep_ones() -> None:
+    many: Schema = {"properties": {f"p{i}": BAD if i % 2 else GOOD for i in range(400)}}
+    report = dead_ends(many)
+    assert report.complete and len(report) == 200
+    deep: Schema = {"items": BAD}
+    for _ in range(30):
+        deep = {"anyOf": [{"properties": {"x": deep}}, {"type": "null"}]}
+    (finding,) = dead_ends(deep)
+    assert finding.pointer == "#" + "/anyOf/0/properties/x" * 30 + "/items"
 
 
 # Real schemas

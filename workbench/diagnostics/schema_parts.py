@@ -112,15 +112,11 @@ def _broken(schema: Any, dead: Dead, trying: _Trying) -> Finding:
     at = f"the value of {dead.place.name!r}" if dead.place.steps else "the value"
     message = {
         "member": f"member {dead.place.name!r} can never be written",
-        "item": f"no item of {dead.place.name.removesuffix('[]').removesuffix('.')!r} can be written",
+        "item": f"no item can be written that {part.pointer} speaks of",
         "alternative": f"{at} can never be as {part.pointer} says",
         "condition": f"{at} can never be as {part.pointer} says",
         "name": f"{at} can have no members",
     }[kind]
-    if kind == "item" and dead.place.steps == (None,):
-        message = "no item can be written"
-    elif kind == "item" and len(part.pointer.rsplit("/prefixItems/", 1)) == 2:
-        message = f"item {part.pointer.rpartition('/')[2]} of it can never be written"
     return Finding(
         kind="never written",
         message=f"{message}: {dead.pointer}: {dead.why}",

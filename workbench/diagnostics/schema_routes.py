@@ -10,7 +10,7 @@ Next file to read: ``workbench/diagnostics/schema_parts.py``.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from time import thread_time
 from typing import Any, Literal
@@ -22,10 +22,12 @@ from workbench.frontends.json_schema.patterns import Pattern
 
 __all__ = ["Dead", "Kind", "Place", "Search"]
 
-#: Work before the search stops: for each question, the parts of the schema that it begins with.
-MAX_WORK = 200_000
+#: Work before the search stops: for each question, the parts that it begins with, and the levels that it goes up.
+MAX_WORK = 1_000_000
 #: Seconds of processor time before it stops whatever the work was: some questions cost as much as a thousand.
-MAX_SECONDS = 30.0
+MAX_SECONDS = 20.0
+#: Work for each level that a question goes up.
+_LEVEL = 20
 #: Members of one object that are asked about at once: when all of them can stand together, each can.
 _TOGETHER = 32
 #: Names for members that no list has, tried before the question is asked for every name.
@@ -51,6 +53,14 @@ class _Level:
     around: Callable[[Any], Any] | None = None
     held: tuple[Any, ...] = ()
     free: bool = True
+
+    @property
+    def bound(self) -> int:
+        """How many levels further out the question about it begins."""
+        count, level = 0, self
+        while not level.free and level.above is not None:
+            count, level = count + 1, level.above
+        return count
 
     def deciding(self, said: Sequence[Any], parts: Sequence[Location]) -> _Level:
         """The same value, about which the way decides more."""
@@ -244,7 +254,7 @@ class Search:
     def _blame(self, level: _Level, wanted: Any) -> str | None:
         """What to blame for there being no such value; None where there is one."""
         parts, wanted = level.asked(wanted)
-        self._work -= 1 + sum(map(_size, together(parts)))
+        self._work -= 1 + sum(map(_size, together(parts))) + _LEVEL * level.bound
         if thread_time() > self._until:
             self._work = 0
         try:
@@ -331,14 +341,23 @@ def _outside(inner: _Level) -> tuple[_Level, Any, _Level]:
 def _below(
     level: _Level, step: str | None, around: Callable[[Any], Any], parts: Iterable[Location]
 ) -> _Level:
-    free = level.free and all(map(_is_plain, together(level.parts)))
+    holding = together(level.parts)
+    known = {part.index for part in holding}
+    free = level.free and all(_is_plain(part, known) for part in holding)
     return _Level((*level.steps, step), tuple(parts), level, around, free=free)
 
 
-def _is_plain(part: Location) -> bool:
-    """Whether what a part says of a value's members and items is said of each by itself."""
+def _is_plain(part: Location, holding: Set[int]) -> bool:
+    """Whether what a part says of a value's members and items is said of each by itself.
+
+    Alternatives of which one is known to hold, by its index, say no more.
+    """
     return not (
-        part.applies_others
+        part.exclusive
+        or part.excluded
+        or part.condition is not None
+        or part.dependent_schemas
+        or any(holding.isdisjoint(one.index for one in group) for group in part.choices)
         or part.values is not None
         or part.unique
         or part.contains is not None
