@@ -168,11 +168,11 @@ def _check(arguments: argparse.Namespace) -> int:
     print(f"ready in {time.perf_counter() - began:.2f} s")
     if arguments.tokenizer is None:
         return 0
-    from workbench.diagnostics.spelling import unspellable
+    from workbench.diagnostics.dead_ends import dead_ends
 
-    report = unspellable(compiled)
-    print(f"spelled with {arguments.tokenizer}:\n{report}")
-    return 1 if report.places else 0
+    report = dead_ends(compiled)
+    print(f"with the tokens of {arguments.tokenizer}:\n{report}")
+    return 1 if report.errors else 0
 
 
 def _warm(arguments: argparse.Namespace) -> int:

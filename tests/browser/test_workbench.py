@@ -470,7 +470,9 @@ class TestGrammar:
 
 
 class TestDeadEnds:
-    def test_a_finding_is_mended_in_the_editor(self, opened: Watched, results: Path) -> None:
+    def test_a_finding_is_mended_in_the_editor(
+        self, opened: Watched, results: Path, lab: Lab
+    ) -> None:
         page = opened.page
         panel = page.locator(".wb-panel")
         shown = tab(page, "grammar")
@@ -483,11 +485,13 @@ class TestDeadEnds:
             "/compiled in/.test(document.querySelector('.wb-check-state').textContent)"
         )
         shown.get_by_role("button", name=re.compile("^Use this grammar")).click()
+        page.wait_for_function("!document.querySelector('[data-tab=step]').tabIndex")
         page.wait_for_function("document.querySelector('.wb-place').textContent === 'step 0/0'")
         shown = tab(page, "dead")
         finding = shown.locator(".wb-finding").first
         finding.wait_for()
         assert "never written" in finding.inner_text()
+        assert "in the grammar: 0 errors, 1 warning" in shown.inner_text()
         assert "#/properties/code" in finding.inner_text()
         panel.press("d")
         assert "+" in shown.locator(".wb-added").first.inner_text()
@@ -512,14 +516,65 @@ class TestDeadEnds:
         page.wait_for_function(
             "/compiled in/.test(document.querySelector('.wb-check-state').textContent)"
         )
+        # What the editor shows is not in use yet: it is not exported, nor is the other one.
+        shown = tab(page, "export")
+        assert "✕ the text in the editor is not the grammar in use" in shown.inner_text()
+        shown.locator("input[aria-label='File to write']").fill(str(lab.folder / "mended.zip"))
+        for key in ("d", "x"):
+            panel.press(key)
+            page.wait_for_function(
+                "/refused.*press “use this grammar”/s.test("
+                "document.querySelector('.wb-export-result').textContent)"
+            )
+        assert not (lab.folder / "mended.zip").exists()
+        assert_readable(panel)
+        panel.screenshot(path=str(results / "bench-export-refused.png"))
+        shown = tab(page, "grammar")
         shown.get_by_role("button", name=re.compile("^Use this grammar")).click()
         page.wait_for_function("!document.querySelector('[data-tab=step]').tabIndex")
+        shown = tab(page, "export")
+        assert "not the grammar in use" not in shown.locator(".wb-gates").inner_text()
         shown = tab(page, "dead")
         page.wait_for_function(
-            "/no dead end found/.test(document.querySelector("
+            "/● in the grammar: none found/.test(document.querySelector("
             "'.wb-tabpanel:not([hidden])').textContent)"
         )
         assert shown.locator(".wb-finding").count() == 0
+
+
+class TestWithoutTexts:
+    CODE = """import workbench as wb
+schema = {"type": "object", "properties": {"code": {"type": "string", "pattern": "^[A-Z]{3}$", "maxLength": 2}},
+          "required": ["code"], "additionalProperties": False}
+bench = wb.Workbench(wb.load_model(), schema, "A code:", title="codes.json")
+bench"""
+
+    def test_it_opens_on_what_is_to_blame_and_can_be_mended(
+        self, browser: Any, lab: Lab, results: Path
+    ) -> None:
+        notebook(lab, "empty.ipynb", self.CODE)
+        page = watch(browser, 1500, 1700).page
+        lab.open(page, "empty.ipynb")
+        lab.run_all(page)
+        finding = page.locator(".wb-tabpanel:not([hidden]) .wb-finding")
+        finding.wait_for(timeout=240_000)
+        assert page.locator("[data-tab=dead]").get_attribute("aria-selected") == "true"
+        assert "no value satisfies #/properties/code" in finding.inner_text()
+        panel = page.locator(".wb-panel")
+        assert "UnsatisfiableGrammar" in panel.inner_text()
+        assert "Traceback" not in page.locator(".jp-Notebook").inner_text()
+        assert_readable(panel)
+        panel.screenshot(path=str(results / "bench-empty.png"))
+        page.wait_for_selector(".wb-tabpanel:not([hidden]) .wb-finding button[aria-disabled=false]")
+        finding.click()
+        panel.press("e")
+        page.wait_for_function(
+            "/compiled in/.test(document.querySelector('.wb-check-state').textContent)"
+        )
+        shown = page.locator(".wb-tabpanel:not([hidden])")
+        shown.get_by_role("button", name=re.compile("^Use this grammar")).click()
+        page.wait_for_selector("[data-action=run][aria-disabled=false]")
+        assert "UnsatisfiableGrammar" not in panel.inner_text()
 
 
 class TestExport:

@@ -92,10 +92,11 @@ class TestSchemas:
         }
         report = dead_ends(schema)
         assert only(report).pointer == "#/properties/bad"
-        assert "103 members of objects" in str(report) and report.complete
-        monkeypatch.setattr("workbench.diagnostics.schema_parts.MAX_WORK", 1)
+        # those of the properties, and the one that is forbidden beside "one"
+        assert "104 members of objects, 1 condition" in str(report) and report.complete
+        monkeypatch.setattr("workbench.diagnostics.schema_routes.MAX_WORK", 100)
         few = dead_ends({**schema, "allOf": [{"properties": {f"n{i}": CODE for i in range(40)}}]})
-        assert not few.complete and "members were not looked at" in few.stopped[0]
+        assert not few.complete and "were not looked at" in few.stopped[0]
 
     def test_parts_that_only_meet_in_an_object_around_them(self) -> None:
         schema = {

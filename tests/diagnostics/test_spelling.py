@@ -494,8 +494,10 @@ def tokenizer(path: Path, *tokens: str) -> Path:
     ("tokens", "code", "said"),
     [
         (("a", "b", "c"), 0, "complete: each byte that the grammar uses is a token by itself\n"),
-        (("a", "bc", "abc"), 0, "no dead ends\ncomplete: 3 configurations"),
-        (("a", "ab", "bc"), 1, "dead end: after “ab” (tokens 1) only 'c' can come, and no token"),
+        (("a", "bc", "abc"), 0, "dead ends in the grammar: none found\n"),
+        (("a", "bc", "abc"), 0, "what the tokens can spell: complete: 3 configurations"),
+        (("a", "ab", "bc"), 1, "dead ends in the grammar: 1 error, 0 warnings\n"),
+        (("a", "ab", "bc"), 1, "shortest path: “ab” (tokens 1)"),
     ],
 )
 def test_check_tells_dead_ends(
@@ -510,7 +512,7 @@ def test_check_tells_dead_ends(
     path = tokenizer(tmp_path / "tokenizer.json", *tokens)
     assert main(["check", str(file), "--tokenizer", str(path)]) == code
     out = capsys.readouterr().out
-    assert f"spelled with {path}:\n" in out
+    assert f"with the tokens of {path}:\n" in out
     assert said in out
 
 
@@ -520,4 +522,4 @@ def test_check_without_a_tokenizer_is_about_bytes(
     file = tmp_path / "g.gbnf"
     file.write_text('root ::= "a"')
     assert main(["check", str(file)]) == 0
-    assert "spelled" not in capsys.readouterr().out
+    assert "dead ends" not in capsys.readouterr().out

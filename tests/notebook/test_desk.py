@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import threading
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,14 @@ import pytest
 
 from tests.notebook.samples import automaton, vocabulary
 from workbench.decoding import Decoder
+from workbench.diagnostics.dead_ends import dead_ends
 from workbench.diagnostics.stack_needs import decided_by_stack
 from workbench.export.verify import verify
 from workbench.frontends.gbnf import gbnf
 from workbench.frontends.json_schema import json_schema
 from workbench.frontends.regex import regex
 from workbench.notebook.desk import Desk
+from workbench.notebook.editor import is_source
 from workbench.notebook.explorer import first_rules, vocabulary_table
 from workbench.notebook.places import place, places
 from workbench.notebook.session import Session
@@ -296,6 +299,67 @@ class TestExport:
         assert "proved again" in done["note"]
         assert verify(target).ok
         assert desk.session.document.panels["export"] == done
+
+    def test_refuses_while_the_editor_shows_another_grammar(
+        self, tiny: Any, tmp_path: Path
+    ) -> None:
+        schema = {
+            "type": "object",
+            "properties": {"a": {"type": "string", "pattern": "^[ab]{3}$", "maxLength": 2}},
+            "additionalProperties": False,
+        }
+        desk = Desk(Session(Decoder(tiny, PROMPT, json_schema(schema)), "dead"))
+        desk.examples = [{"text": "{}", "want": "match"}]
+        (finding,) = [f for f in ask(desk, "dead")[0]["findings"] if f["subject"] == "grammar"]
+        editor = {"text": finding["edited"], "kind": "json_schema"}
+        assert ask(desk, "check", **editor)[0]["in_use"] is False
+        target = tmp_path / "dead.zip"
+        for dry in (True, False):
+            answer = self.export(desk, target, dry=dry, editor=editor)
+            assert not answer["ok"] and "not the grammar in use" in answer["reasons"][0]
+        assert list(tmp_path.iterdir()) == []
+        # with the text put to use it is the one that is written
+        assert ask(desk, "apply", **editor)[0] == {"done": True}
+        assert desk.session.document.panels["grammar"]["in_use"] is True
+        answer = self.export(desk, target, dry=False, editor=editor)
+        assert answer["ok"] and verify(target).ok
+        with zipfile.ZipFile(target) as bundle:
+            assert json.loads(bundle.read("grammar.schema.json")) == json.loads(editor["text"])
+        # another layout is the same schema, another order of members is another one
+        assert is_source(json.dumps(json.loads(editor["text"])), "json_schema", desk.grammar)
+        changed = dict(reversed(json.loads(editor["text"]).items()))
+        assert not is_source(json.dumps(changed), "json_schema", desk.grammar)
+        assert not is_source("{", "json_schema", desk.grammar)
+        assert not is_source(editor["text"], "gbnf", desk.grammar)
+
+    def test_a_grammar_from_a_cell_takes_the_place_of_the_text(self, desk: Desk) -> None:
+        ask(desk, "check", text=LETTERS, kind="regex")
+        desk.use({"enum": ["ab", 1]})
+        assert "grammar" not in desk.session.document.panels
+        assert ask(desk, "grammar")[0]["kind"] == "json_schema"
+
+    def test_screen_bundle_and_report_count_alike(self, tiny: Any, tmp_path: Path) -> None:
+        schema = {
+            "anyOf": [{"type": "string", "minLength": 3, "maxLength": 2}, {"enum": ["aé", 1]}]
+        }
+        desk = Desk(Session(Decoder(tiny, PROMPT, json_schema(schema)), "counts"))
+        desk.examples = [{"text": "1", "want": "match"}]
+        screen, _ = ask(desk, "dead")
+        report = dead_ends(desk.session.decoder.compiled, examples=["1"])
+        assert report.summary == f"{len(report.errors)} errors, {len(report.warnings)} warnings"
+        assert screen["summaries"][0] == ["grammar", report.summary, len(report.errors)]
+        subjects = [f["subject"] for f in screen["findings"]]
+        assert subjects == ["grammar"] * len(report)
+        answer = self.export(desk, tmp_path / "c.zip", dry=False, note="known")
+        assert f"dead ends: {report.summary}" in answer["notes"]
+        with zipfile.ZipFile(tmp_path / "c.zip") as bundle:
+            counts = json.loads(bundle.read("manifest.json"))["dead_ends"]
+            inside = json.loads(bundle.read("dead_ends_tokenizer.json"))
+            page = bundle.read("report.html").decode()
+        assert (counts["errors"], counts["warnings"]) == (len(report.errors), len(report.warnings))
+        assert inside["summary"] == report.summary
+        assert page.count(report.summary) == 2
+        assert str(report).startswith(f"dead ends in the grammar: {report.summary}\n")
 
     def test_nothing_is_written_over_without_a_second_press(
         self, desk: Desk, tmp_path: Path

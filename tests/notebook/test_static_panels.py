@@ -64,10 +64,15 @@ def test_findings_with_their_facts_and_edits(document: Document) -> None:
         "effect": "'abc' becomes accepted",
     }
     warning = finding | {"warning": True, "title": "⚠ never written", "diff": "", "effect": ""}
-    document.panels["dead"] = {"note": "all of it", "ms": 12.3, "findings": [finding, warning]}
+    document.panels["dead"] = {
+        "note": "all of it",
+        "ms": 12.3,
+        "summaries": [["grammar", "1 error, 1 warning", 1], ["trace", "none found", 0]],
+        "findings": [finding, warning],
+    }
     text = check(static_html(document))
     for fact in (
-        "Dead ends: 1 found, 1 warning",
+        "Dead ends in the grammar: 1 error, 1 warning; in the trace: none found",
         "checked in 12 ms: all of it",
         "⊘ empty mask no token <begins> the byte z",
         'shortest path {"a":"<',

@@ -1,7 +1,7 @@
 // Where a text gets stuck: each finding with its cause, the last way out, and an edit that mends it.
 import type { Context } from "./actions";
 import { fill, h, refill } from "./dom";
-import { duration, plural } from "./format";
+import { duration } from "./format";
 import type { Panel } from "./panel";
 import { setState } from "./toolbar";
 import type { DeadReport, FindingView } from "./types";
@@ -65,12 +65,10 @@ export class DeadEnds implements Panel {
     }
     setState(this.search, store.connected === false ? "needs a running kernel" : this.working ? "wait: searching" : null, "Search grammar and run for dead ends");
     const report = this.report;
-    const errors = this.findings.filter((finding) => !finding.warning).length;
-    const warnings = this.findings.length - errors;
     if (this.working) fill(this.head, "searching …");
     else if (this.problem) fill(this.head, this.problem);
     else if (!report) fill(this.head, store.connected === false ? "not searched while this was live" : "searching …");
-    else fill(this.head, h("span", {}, errors ? `⊘ ${plural(errors, "dead end")}` : "● no dead end found"), h("span", {}, warnings ? `⚠ ${plural(warnings, "warning")}` : "no warnings"), h("span", {}, `searched in ${duration(report.ms)}`));
+    else fill(this.head, ...(report.summaries ?? []).map(([subject, text, errors]) => h("span", {}, `${errors ? "⊘" : text === "none found" ? "●" : "⚠"} in the ${subject}: ${text}`)), h("span", {}, `searched in ${duration(report.ms)}`));
     this.note.textContent = report ? `checked: ${report.note}` : "";
     this.at = Math.min(this.at, Math.max(0, this.findings.length - 1));
     refill(this.list, [this.findings, this.at, [...this.open], [...this.context.store.ignored], store.connected, this.findings.map((finding) => this.stepOf(finding))], () => this.findings.map((finding, i) => this.draw(finding, i)));

@@ -51,6 +51,8 @@ export class Editor implements Panel {
   private fixed = -1;
   private seed = 0;
   private touched = false;
+  private loading = false;
+  private doc: object | null = null;
 
   constructor(
     private context: Context,
@@ -79,9 +81,10 @@ export class Editor implements Panel {
     return checked.ok ? (failed ? `✕ ${failed}` : "") : "✕";
   }
 
-  /** The examples as they are now, to go with a question; nothing before the editor was shown. */
-  get given(): { examples?: Example[] } {
-    return this.loaded ? { examples: this.examples } : {};
+  /** Text and examples as they are now, to go with a question; nothing before the editor was shown. */
+  get given(): { examples?: Example[]; editor?: { text: string; kind: string } } {
+    const ready = this.loaded !== "" && !this.loading;
+    return { ...(ready ? { examples: this.examples } : {}), ...(ready || this.touched ? { editor: { text: this.code.text, kind: this.kind.value } } : {}) };
   }
 
   /** Put a text into the editor, as if it was typed. */
@@ -93,7 +96,10 @@ export class Editor implements Panel {
 
   update(): void {
     const { store } = this.context;
-    if (this.loaded !== store.doc.title) {
+    // a grammar that was put to use from Python has no text here yet; what was typed stays
+    const other = this.doc !== store.doc && store.doc.panels.grammar === undefined && !this.touched;
+    this.doc = store.doc;
+    if (this.loaded !== store.doc.title || other) {
       this.loaded = store.doc.title;
       void this.load();
     }
@@ -104,6 +110,7 @@ export class Editor implements Panel {
     const { store, host } = this.context;
     const kept = store.doc.panels.grammar;
     this.touched = false;
+    this.loading = true;
     try {
       const { answer } = await host.ask<{ text: string; kind: string; examples: Example[] }>("grammar");
       if (answer.error) throw new Error(answer.error);
@@ -124,6 +131,7 @@ export class Editor implements Panel {
       this.drawRows();
       this.draw();
     }
+    this.loading = false;
   }
 
   private get stale(): boolean {
@@ -265,6 +273,7 @@ export class Editor implements Panel {
       const { answer } = await this.context.host.ask<{ done: boolean }>("apply", { text: this.code.text, kind: this.kind.value });
       if (answer.error) throw new Error(answer.error);
       this.note.textContent = "";
+      this.touched = false;
       this.show("step");
     } catch (error) {
       this.note.textContent = error instanceof Error ? error.message : String(error);

@@ -1,7 +1,7 @@
 // Exporting the tested grammar: what stands in the way first, a dry run, then one file that was proved again.
 import type { Context } from "./actions";
 import { h, refill } from "./dom";
-import { count, plural } from "./format";
+import { count } from "./format";
 import type { Panel } from "./panel";
 import { setState } from "./toolbar";
 import type { ExportReport } from "./types";
@@ -76,12 +76,12 @@ export class Exporter implements Panel {
     else gates.push([failed === 0, `examples: ${examples.length - failed} of ${examples.length} as wanted`]);
     if (!dead) gates.push([null, "dead ends: not searched yet; the export searches"]);
     else {
-      const errors = dead.findings.filter((finding) => !finding.warning).length;
+      // what was found in the run is no fault of the grammar's
+      const [, text, errors] = dead.summaries?.find(([subject]) => subject === "grammar") ?? ["", "none found", 0];
       const note = errors && this.note ? ", with a note" : "";
-      gates.push([errors === 0 || note !== "", `dead ends: ${errors}${note}, ${plural(dead.findings.length - errors, "warning")}`]);
+      gates.push([errors === 0 || note !== "", `dead ends: ${text}${note}`]);
     }
-    const used = this.context.store.doc.meta["grammar text"];
-    if (grammar && used !== undefined && grammar.kind !== "json_schema" && grammar.text !== used) gates.push([false, "the text in the editor is not the one in use: use it first"]);
+    if (grammar?.in_use === false) gates.push([false, "the text in the editor is not the grammar in use: use it on the grammar screen, or undo the edit"]);
     return gates;
   }
 

@@ -225,6 +225,8 @@ export interface Checked {
   ms: number;
   states: number | null;
   rules: number | null;
+  /** Whether the text is the grammar of the run that is shown. */
+  in_use?: boolean;
   mistakes: Mistake[];
   warnings: string[];
   hints?: Hint[];
@@ -237,6 +239,8 @@ export interface FindingView {
   sentence: string;
   facts: [name: string, value: string][];
   warning: boolean;
+  /** What it was found in: the grammar or the trace. */
+  subject: string;
   /** The whole text of the grammar with the suggested edit made. */
   edited?: string | null;
   /** Step of the run where an escape still existed, where the finding belongs to the run. */
@@ -251,6 +255,8 @@ export interface DeadReport {
   ms: number;
   /** Kind of the grammar that was searched. */
   kind?: string;
+  /** What each report is about, how many findings it has in words, and how many of them are errors. */
+  summaries?: [subject: string, text: string, errors: number][];
   findings: FindingView[];
 }
 

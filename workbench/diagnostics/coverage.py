@@ -236,8 +236,7 @@ def _pointers(grammar: Grammar, uses: dict[Origin, int]) -> Iterator[Covered]:
     for origin, count in uses.items():
         if origin.pointer is not None:
             counts[origin.pointer] = max(counts.get(origin.pointer, 0), count)
-    for part in members(grammar.source):
-        pointer = part.pointer
+    for pointer in members(grammar.source):
         found = (n for p, n in counts.items() if p == pointer or p.startswith(f"{pointer}/"))
         source = excerpt(Origin(pointer=pointer), grammar)
         yield Covered("pointer", pointer, max(found, default=0), source=source)

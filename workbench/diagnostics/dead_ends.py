@@ -19,7 +19,7 @@ from workbench.diagnostics.grammar_parts import costly_parts, useless_parts
 from workbench.diagnostics.live import live_dead_ends
 from workbench.diagnostics.schema_parts import (
     blamed,
-    broken_members,
+    broken_parts,
     unsatisfiable,
 )
 from workbench.diagnostics.spelling import unspellable
@@ -30,6 +30,7 @@ from workbench.diagnostics.verdicts import Judge, as_bytes, byte_vocabulary, rem
 from workbench.engine import CompiledGrammar, compile as compile_grammar
 from workbench.engine.tokens import resolve_tokens
 from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar, WorkbenchError
+from workbench.frontends.given import grammar_of, schema_of
 from workbench.grammar.ir import Grammar, Token
 from workbench.inputs import need_examples, need_grammar, need_vocabulary
 from workbench.wording import number_of
@@ -49,7 +50,7 @@ _EFFORT = 10
 
 
 def dead_ends(
-    grammar: Grammar | CompiledGrammar | Mapping[str, Any] | bool,
+    grammar: Grammar | CompiledGrammar | Mapping[str, Any] | bool | str,
     vocabulary: Vocabulary | None = None,
     *,
     max_tokens: int | None = None,
@@ -58,10 +59,10 @@ def dead_ends(
 ) -> DeadEndReport:
     """Find the dead ends of a grammar under a vocabulary.
 
-    ``grammar`` may be a JSON Schema, so that one that no value satisfies can be looked at too. Without a
-    vocabulary (and for a grammar that is not compiled) every byte counts as a token; a compiled one lends its
-    budgets. ``max_tokens`` is the length that a run may have. ``examples`` are texts, or JSON values, whose
-    verdicts tell what a suggested
+    ``grammar`` may be a JSON Schema, so that one that no value satisfies can be looked at too, and the text of
+    one, or of a grammar in GBNF. Without a vocabulary (and for a grammar that is not compiled) every byte counts
+    as a token; a compiled one lends its budgets. ``max_tokens`` is the length that a run may have. ``examples``
+    are texts, or JSON values, whose verdicts tell what a suggested
     edit would change. ``budget`` bounds the search for what the vocabulary cannot spell (see ``unspellable``).
 
     Suggested edits were tried: with them the grammar compiles and the finding is gone. They are edits of
@@ -90,13 +91,16 @@ def dead_ends(
             )
     work = _Work(list(examples))
     if not isinstance(grammar, Grammar):
-        made = work.of_schema(_schema(grammar))
+        schema = schema_of(grammar)
+        made = grammar_of(grammar) if schema is None else work.of_schema(schema)
+        if made is not None:
+            need_grammar(made, "dead_ends")
         if made is None:
             return work.report()
         grammar = made
     given = vocabulary
     vocabulary = vocabulary or byte_vocabulary()
-    work.members(grammar)
+    work.parts(grammar)
     work.listed(grammar, vocabulary)
     work.rules(grammar, vocabulary)
     try:
@@ -110,15 +114,6 @@ def dead_ends(
     if max_tokens is not None:
         work.budget(compiled, max_tokens)
     return work.report()
-
-
-def _schema(given: Any) -> dict[str, Any] | bool:
-    """A schema, in a form that a suggestion applies to."""
-    from workbench.frontends.json_schema.plain import read_schema
-
-    if isinstance(given, str | bytes) or given is None:
-        need_grammar(given, "dead_ends")
-    return read_schema(given)
 
 
 class _Work:
@@ -180,16 +175,21 @@ class _Work:
         self.checked.append("the schema, for values that satisfy it")
         return None
 
-    def members(self, grammar: Grammar) -> None:
-        """Members of a schema's objects that can never be written."""
+    def parts(self, grammar: Grammar) -> None:
+        """Members of a schema's objects, items and alternatives that can never be written."""
         self._about(grammar)
         if grammar.kind != "json_schema" or not isinstance(grammar.source, dict):
             return
-        found, looked, stopped = broken_members(grammar.source)
+        try:
+            found, looked, stopped = broken_parts(grammar.source)
+        except (
+            WorkbenchError
+        ) as error:  # options other than the default ones made sense of it, or allowed more
+            self.stopped.append(f"the parts of the schema were not looked at: {error}")
+            return
         self.findings += found
-        self.checked.append(f"{number_of(looked, 'member')} of objects, for values they can have")
-        if stopped:
-            self.stopped.append(stopped)
+        self.checked.append(looked)
+        self.stopped += stopped
 
     def listed(self, grammar: Grammar, vocabulary: Vocabulary) -> None:
         """Values and members that a schema lists, of bytes that are in no token."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -24,6 +24,8 @@ __all__ = [
     "Finding",
     "Kind",
     "Suggestion",
+    "counted",
+    "distinct",
 ]
 
 Kind = Literal[
@@ -36,6 +38,30 @@ Kind = Literal[
     "no end token",
     "near dead end",
 ]
+
+
+def counted(errors: int, warnings: int, complete: bool = True) -> str:
+    """How many findings there are, in the words of every screen, page, file and command.
+
+    >>> counted(1, 2), counted(0, 0), counted(0, 0, complete=False)
+    ('1 error, 2 warnings', 'none found', 'not all was looked at, nothing found in the rest')
+    """
+    if not errors and not warnings:
+        return "none found" if complete else "not all was looked at, nothing found in the rest"
+    found = f"{number_of(errors, 'error')}, {number_of(warnings, 'warning')}"
+    return found if complete else f"{found}; not all was looked at"
+
+
+def distinct(reports: Iterable[Mapping[str, Any]]) -> tuple[int, int, bool]:
+    """Errors and warnings of reports as JSON values, each once, and whether all were complete."""
+    found: dict[tuple[str, str, str], bool] = {}
+    complete = True
+    for report in reports:
+        complete = complete and not report.get("stopped")
+        for one in report.get("findings", ()):
+            found[one["kind"], one["message"], one["place"]] = bool(one["warning"])
+    warnings = sum(found.values())
+    return len(found) - warnings, warnings, complete
 
 
 class _Absent:
@@ -298,9 +324,19 @@ class DeadEndReport:
         return tuple(finding for finding in self.findings if not finding.warning)
 
     @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """The findings that are no errors."""
+        return tuple(finding for finding in self.findings if finding.warning)
+
+    @property
     def complete(self) -> bool:
         """Whether nothing was left out."""
         return not self.stopped
+
+    @property
+    def summary(self) -> str:
+        """How many there are, in words; whether the search was complete is part of it."""
+        return counted(len(self.errors), len(self.warnings), self.complete)
 
     def __len__(self) -> int:
         return len(self.findings)
@@ -312,8 +348,7 @@ class DeadEndReport:
         return self.findings[index]
 
     def __str__(self) -> str:
-        n = len(self.findings)
-        lines = [f"dead ends: {n or 'none'} found in the {self.subject}"]
+        lines = [f"dead ends in the {self.subject}: {self.summary}"]
         lines += [f"{i}. {finding}" for i, finding in enumerate(self.findings, 1)]
         lines += [f"checked: {what}" for what in self.checked]
         lines += [f"not complete: {what}" for what in self.stopped]
@@ -326,6 +361,7 @@ class DeadEndReport:
             "checked": list(self.checked),
             "stopped": list(self.stopped),
             "complete": self.complete,
+            "summary": self.summary,
         }
 
 

@@ -9,11 +9,10 @@ Next file to read: ``workbench/diagnostics/dead_ends.py``.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 from workbench.diagnostics.findings import ABSENT, Edit, Finding, Suggestion
-from workbench.diagnostics.schema_parts import members
+from workbench.diagnostics.schema_parts import reached
 from workbench.wording import number_of
 
 __all__ = ["unwritten"]
@@ -26,14 +25,13 @@ _SHORT = {'"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n", "\r":
 def unwritten(schema: Any, missing: frozenset[int]) -> tuple[list[Finding], str]:
     """Findings for values of enums and consts, and for listed members; and what was not looked at.
 
-    Only what a schema lists by ``$ref``, ``properties``, ``items``, ``allOf``, ``anyOf`` and ``oneOf`` from its
-    root on is looked at.
+    What the schema excludes or only tests is not looked at.
     """
     if not missing:
         return [], ""
     findings: list[Finding] = []
     looked = 0
-    for pointer, part in _parts(schema):
+    for pointer, part in reached(schema):
         for keyword in ("enum", "const"):
             values = _listed(part, keyword)
             looked += len(values)
@@ -48,28 +46,6 @@ def unwritten(schema: Any, missing: frozenset[int]) -> tuple[list[Finding], str]
         if looked > MAX_LOOKED:
             return findings, "the schema lists more values than were looked at for missing bytes"
     return findings, ""
-
-
-def _parts(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The schemas in a schema that members and items lead to, each place once."""
-    from workbench.diagnostics.author import at_pointer
-
-    seen: set[str] = set()
-    todo = ["#", *(part.pointer for part in members(schema))]
-    while todo:
-        pointer = todo.pop(0)
-        at = at_pointer(schema, pointer)
-        if pointer in seen or not isinstance(at, dict):
-            continue
-        seen.add(pointer)
-        yield pointer, at
-        if isinstance(at.get("$ref"), str) and at["$ref"].startswith("#"):
-            todo.append(at["$ref"])
-        for keyword in ("allOf", "anyOf", "oneOf"):
-            if isinstance(at.get(keyword), list):
-                todo += [f"{pointer}/{keyword}/{i}" for i in range(len(at[keyword]))]
-        if isinstance(at.get("items"), dict):
-            todo.append(f"{pointer}/items")
 
 
 def _listed(part: dict[str, Any], keyword: str) -> list[Any]:

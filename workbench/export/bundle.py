@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.diagnostics.dead_ends import dead_ends
+from workbench.diagnostics.findings import counted
 from workbench.diagnostics.readable import readable
 from workbench.engine import CompiledGrammar
 from workbench.errors import ExportRefused, WorkbenchError
@@ -63,9 +64,7 @@ class Exported:
         else:
             lines.append(f"no GBNF: {gbnf['reason']}")
         dead = self.manifest["dead_ends"]
-        lines.append(
-            f"dead ends: {number_of(dead['errors'], 'error')}, {number_of(dead['warnings'], 'warning')}"
-        )
+        lines.append(f"dead ends: {counted(dead['errors'], dead['warnings'], dead['complete'])}")
         return "\n".join(lines)
 
 

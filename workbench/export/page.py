@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from workbench.diagnostics.findings import counted, distinct
 from workbench.vocabulary.labels import label_bytes
 from workbench.wording import number_of
 
@@ -47,13 +48,9 @@ def page(
     """The page, as text."""
     title = recipe.title or f"A tested {recipe.kind.replace('_', ' ')} grammar"
     passed = sum(e.fits(v) for e, v in zip(recipe.examples, verdicts, strict=True))
-    errors = len(report.errors)
     facts = [
         ("examples", f"{passed} of {len(recipe.examples)} as expected"),
-        (
-            "dead ends",
-            f"{number_of(errors, 'error')}, {number_of(len(report) - errors, 'warning')}",
-        ),
+        ("dead ends", counted(*distinct(recipe.reports(report)))),
         ("GBNF", _gbnf_words(gbnf_entry)),
         ("coverage of accepted examples", f"{covered.share:.0%}"),
         ("made", recipe.created),
@@ -85,13 +82,14 @@ def page(
     ]
     if recipe.tokenizer_report is not None:
         findings = recipe.tokenizer_report.get("findings", [])
-        rows_tok = [(f["kind"], f["message"], f.get("path") or "", f["place"]) for f in findings]
+        rows_tok = [
+            (_sign(f), f["kind"], f["message"], f.get("path") or "", f["place"]) for f in findings
+        ]
+        summary = counted(*distinct([recipe.tokenizer_report]))
         parts.append("<h2>Dead ends with the tokenizer</h2>")
-        parts.append(
-            _table("", ("kind", "what", "after", "from"), rows_tok)
-            if rows_tok
-            else "<p>none found</p>"
-        )
+        parts.append(f"<p>{escape(summary)}</p>")
+        if rows_tok:
+            parts.append(_table("", ("", "kind", "what", "after", "from"), rows_tok))
     parts += ["<h2>Coverage</h2>", f"<pre>{escape(str(covered))}</pre>"]
     if outcomes:
         parts += [
@@ -110,6 +108,10 @@ def page(
         + "\n".join(parts)
         + "\n</main></body></html>\n"
     )
+
+
+def _sign(finding: Mapping[str, Any]) -> str:
+    return "⚠ warning" if finding["warning"] else "⊘ error"
 
 
 def _gbnf_words(entry: dict[str, Any]) -> str:

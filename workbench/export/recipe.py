@@ -20,7 +20,7 @@ from typing import Any
 from workbench.diagnostics.coverage import Coverage, coverage
 from workbench.diagnostics.dead_ends import dead_ends
 from workbench.diagnostics.explain import explain
-from workbench.diagnostics.findings import DeadEndReport
+from workbench.diagnostics.findings import DeadEndReport, distinct
 from workbench.diagnostics.verdicts import Judge, Verdict, as_bytes
 from workbench.diagnostics.why import quoted
 from workbench.errors import WorkbenchError
@@ -99,6 +99,11 @@ class Recipe:
     def grammar(self) -> Grammar:
         """Read the source. Raises what the front end raises, ``WorkbenchError`` for options it has not."""
         return made(self.kind, self.source, self.start, self.options)
+
+    def reports(self, report: DeadEndReport) -> list[Mapping[str, Any]]:
+        """What was found byte by byte, and with the tokenizer if there is one, as JSON values."""
+        tokenizer = [] if self.tokenizer_report is None else [self.tokenizer_report]
+        return [report.to_json(), *tokenizer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +296,7 @@ def build(recipe: Recipe) -> Built:
     files["report.html"] = page(
         recipe, grammar, verdicts, report, covered, gbnf, gbnf_entry
     ).encode("utf-8", "backslashreplace")
+    errors, warnings, complete = distinct(recipe.reports(report))
     manifest = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -307,8 +313,9 @@ def build(recipe: Recipe) -> Built:
         "gbnf": gbnf_entry,
         "examples": {kind: sum(e.expected == kind for e in recipe.examples) for kind in EXPECTED},
         "dead_ends": {
-            "errors": len(report.errors),
-            "warnings": len(report) - len(report.errors),
+            "errors": errors,
+            "warnings": warnings,
+            "complete": complete,
             "note": recipe.dead_end_note,
         },
         "tokenizer": None if recipe.tokenizer is None else dict(recipe.tokenizer),
@@ -416,9 +423,12 @@ def _dead_end_problems(report: DeadEndReport, recipe: Recipe) -> list[str]:
     if recipe.dead_end_note:
         return []
     hint = "mend it, or say why it does not matter: dead_end_note=…"
-    found = [f"dead end: {f.message} ({f.place}); {hint}" for f in report.errors]
-    for finding in (recipe.tokenizer_report or {}).get("findings", ()):
-        if not finding.get("warning"):
-            place = finding.get("place") or "the grammar"
-            found.append(f"dead end with the tokenizer: {finding['message']} ({place}); {hint}")
-    return found
+    found: dict[tuple[str, str], str] = {}
+    reports = (("", report.to_json()), (" with the tokenizer", recipe.tokenizer_report or {}))
+    for how, one in reports:
+        for finding in one.get("findings", ()):
+            if not finding["warning"]:
+                place = finding["place"] or "the grammar"
+                told = f"dead end{how}: {finding['message']} ({place}); {hint}"
+                found.setdefault((finding["message"], place), told)
+    return list(found.values())

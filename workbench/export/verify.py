@@ -216,6 +216,7 @@ def _recipe(
         report = None
         if "dead_ends_tokenizer.json" in files:
             report = _json(path, files, "dead_ends_tokenizer.json")
+            _check_report(report)
         texts = (kind, start, manifest["title"], manifest["created"], manifest["dead_ends"]["note"])
         if not all(isinstance(text, str) for text in texts) or not isinstance(options, dict):
             raise ValueError("the manifest has values of other kinds")
@@ -236,6 +237,21 @@ def _recipe(
         raise
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise BundleError(path, f"is not a whole bundle: {error!r:.200}") from None
+
+
+def _check_report(report: Any) -> None:
+    """Raise ``ValueError`` for what is no report of dead ends, as far as it is counted and shown."""
+    findings = report.get("findings") if isinstance(report, dict) else None
+    if not isinstance(findings, list) or not isinstance(report.get("stopped"), list):
+        raise ValueError("dead_ends_tokenizer.json is no report")
+    for one in findings:
+        if not (
+            isinstance(one, dict)
+            and isinstance(one.get("warning"), bool)
+            and all(isinstance(one.get(key), str) for key in ("kind", "message", "place"))
+            and isinstance(one.get("path"), str | None)
+        ):
+            raise ValueError("dead_ends_tokenizer.json is no report")
 
 
 # Comparing

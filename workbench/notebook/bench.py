@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 import workbench.notebook.conversation as talk
+from workbench.errors import UnsatisfiableGrammar
+from workbench.frontends.given import grammar_of
 from workbench.notebook.desk import Desk
+from workbench.notebook.empty import EmptyGrammar
 from workbench.notebook.session import Session
 from workbench.notebook.stepper import Stepper
 
@@ -24,10 +27,12 @@ __all__ = ["Workbench"]
 class Workbench(Stepper):
     """Grammar editor, stepper, automaton, tokens, dead ends, profiler and export of one model and grammar.
 
-    ``prompt`` is a text, a list of chat messages or a list of token ids; ``grammar`` a Grammar, a compiled one, or
-    None; ``settings`` are those of :class:`workbench.decoding.Sampling`. ``tab`` names the screen that is
-    shown first: "step", "automaton", "tokens", "dead", "profile", "grammar" or "export". Raises what
-    :func:`workbench.step` raises.
+    ``prompt`` is a text, a list of chat messages or a list of token ids; ``grammar`` a Grammar, a compiled one, a
+    JSON Schema, the text of one or of a grammar in GBNF, or None; ``settings`` are those of
+    :class:`workbench.decoding.Sampling`. ``tab`` names the screen that is shown first: "step", "automaton",
+    "tokens", "dead", "profile", "grammar" or "export". A grammar that no text satisfies opens on "dead", with
+    what is to blame; no token may come until another one is put to use. Raises else what :func:`workbench.step`
+    raises.
     """
 
     screens = traitlets.Unicode("workbench").tag(sync=True)
@@ -46,15 +51,25 @@ class Workbench(Stepper):
     ) -> None:
         from workbench.decoding import Decoder, Sampling
 
-        decoder = Decoder(
-            model, prompt or _first_token(model), grammar, sampling=Sampling(**settings), chat=chat
-        )
+        begin = prompt or _first_token(model)
+        sampling, problem = Sampling(**settings), None
+        made = grammar
+        try:
+            made = grammar_of(grammar)
+            decoder = Decoder(model, begin, made, sampling=sampling, chat=chat)
+        except UnsatisfiableGrammar as error:
+            problem = type(error).__name__, str(error)
+            empty = EmptyGrammar(made, model.vocabulary)
+            decoder = Decoder(model, begin, empty, sampling=sampling, chat=chat)
         session = Session(decoder, title)
         self.desk = Desk(session, self._replaced)
+        if problem is not None:
+            session.document.problem, tab = problem, "dead"
+            self.desk.find_dead_ends()
         super().__init__(session, theme=theme, tab=tab)
 
     def use(self, grammar: Any) -> None:
-        """Begin a new run of the same model and prompt under another grammar."""
+        """Begin a new run of the same model and prompt under another grammar, or a schema or text of one."""
         self.desk.use(grammar)
 
     def _replaced(self, session: Session) -> None:

@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.automaton.dot import picture
-from workbench.notebook.editor import check, make_examples, read, source_text
+from workbench.frontends.given import grammar_of
+from workbench.notebook.editor import check, is_source, make_examples, read, source_text
+from workbench.notebook.empty import EmptyGrammar
 from workbench.notebook.explorer import endings, groups_of, mask_at, vocabulary_table
-from workbench.notebook.exporting import export_answer
+from workbench.notebook.exporting import export_answer, not_in_use
 from workbench.notebook.findings import report_wire
 from workbench.notebook.places import place
 from workbench.notebook.session import Session
@@ -197,6 +199,7 @@ class Desk:
 
         def work() -> dict[str, Any]:
             found = check(text, kind, self.examples, self.session.decoder.vocabulary)
+            found["in_use"] = is_source(text, kind, self.grammar)
             self.session.document.panels["grammar"] = found
             return found
 
@@ -231,15 +234,16 @@ class Desk:
         decoder = Decoder(
             old.decoder.model,
             list(old.decoder.trace.prompt_ids),
-            grammar,
+            grammar_of(grammar),
             sampling=old.decoder.sampling,
         )
         decoder.trace.prompt_text = old.decoder.trace.prompt_text
         session = Session(decoder, old.document.title)
         session.document.prompt_text = old.document.prompt_text
-        if "grammar" in old.document.panels:
-            session.document.panels["grammar"] = old.document.panels["grammar"]
         self.session = session
+        kept = old.document.panels.get("grammar")
+        if kept is not None and is_source(kept["text"], kept["kind"], self.grammar):
+            session.document.panels["grammar"] = {**kept, "in_use": True}
         if self.replaced is not None:
             self.replaced(session)
         return session
@@ -269,7 +273,12 @@ class Desk:
         if compiled is not None and hasattr(compiled, "automaton"):
             texts = [str(item.get("text", "")) for item in self.examples]
             reports.append(dead_ends(compiled, max_tokens=max_tokens, examples=texts))
-        reports.append(live_dead_ends(session.decoder.trace, session.decoder.vocabulary))
+        vocabulary = session.decoder.vocabulary
+        if isinstance(compiled, EmptyGrammar):
+            texts = [str(item.get("text", "")) for item in self.examples]
+            reports.append(dead_ends(compiled.subject, vocabulary, examples=texts))
+        else:
+            reports.append(live_dead_ends(session.decoder.trace, vocabulary))
         source = getattr(self.grammar, "source", None)
         found = report_wire(reports, source, (time.perf_counter() - started) * 1000)
         found["kind"] = getattr(self.grammar, "kind", "")
@@ -283,10 +292,17 @@ class Desk:
         dry, overwrite = bool(message.get("dry", True)), bool(message.get("overwrite", False))
         note = str(message.get("note", ""))
         self._take_examples(message)
+        shown = message.get("editor")
 
         def work() -> dict[str, Any]:
             if self.grammar is None:
                 return {"error": "there is no grammar to export"}
+            if isinstance(self.session.decoder.compiled, EmptyGrammar):
+                return {"error": "no text satisfies the grammar: there is nothing to export"}
+            if isinstance(shown, dict) and not is_source(
+                str(shown.get("text", "")), str(shown.get("kind", "")), self.grammar
+            ):
+                return not_in_use(path, dry=dry)
             session = self.session
             found = export_answer(
                 self.grammar,

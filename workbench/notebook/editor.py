@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from workbench.engine import Matcher
     from workbench.vocabulary import Vocabulary
 
-__all__ = ["KINDS", "check", "judged", "make_examples", "read", "source_text"]
+__all__ = ["KINDS", "check", "is_source", "judged", "make_examples", "read", "source_text"]
 
 #: Kinds of grammar texts that can be edited.
 KINDS = ("gbnf", "json_schema", "regex")
@@ -56,6 +56,17 @@ def source_text(grammar: Grammar | None) -> tuple[str, str]:
         return json.dumps(grammar.source, indent=2, ensure_ascii=False), grammar.kind
     except (TypeError, ValueError, RecursionError):
         return "", "gbnf"
+
+
+def is_source(text: str, kind: str, grammar: Grammar | None) -> bool:
+    """Whether a grammar is what a text says; of schemas the layout does not matter, the order of keys does."""
+    known, kind_known = source_text(grammar)
+    if text == known or kind != kind_known or kind != "json_schema":
+        return text == known and (kind == kind_known or not text)
+    try:
+        return json.dumps(json.loads(text)) == json.dumps(json.loads(known))
+    except (ValueError, RecursionError):
+        return False
 
 
 def read(text: str, kind: str) -> Grammar:

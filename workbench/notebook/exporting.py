@@ -16,7 +16,7 @@ from workbench.wording import number_of
 if TYPE_CHECKING:
     from workbench.vocabulary import Vocabulary
 
-__all__ = ["export_answer", "tests_of"]
+__all__ = ["export_answer", "not_in_use", "tests_of"]
 
 _LISTS = {"match": "accept", "not": "reject", "prefix": "prefix"}
 
@@ -42,16 +42,7 @@ def export_answer(
 ) -> dict[str, Any]:
     """Export, or with ``dry`` do everything but write the file; everything as JSON values."""
     target = Path(path)
-    found: dict[str, Any] = {
-        "path": path,
-        "dry": dry,
-        "ok": False,
-        "exists": target.exists(),
-        "reasons": [],
-        "files": [],
-        "notes": [],
-        "note": "",
-    }
+    found = _nothing(path, dry)
     if not path.strip() or target.is_dir():
         return found | {"reasons": ["name a file to write"], "note": "refused"}
     if target.exists() and not dry and not overwrite:
@@ -65,6 +56,28 @@ def export_answer(
             return found | {"reasons": list(error.reasons), "note": "refused"}
         except (WorkbenchError, OSError) as error:
             return found | {"reasons": [str(error)], "note": "not written"}
+
+
+def not_in_use(path: str, *, dry: bool) -> dict[str, Any]:
+    """The answer while the editor shows another grammar than the one that runs: neither is exported."""
+    reason = (
+        "the text in the editor is not the grammar in use: press “use this grammar” on the grammar screen, or "
+        "undo the edit, then export"
+    )
+    return _nothing(path, dry) | {"reasons": [reason], "note": "refused"}
+
+
+def _nothing(path: str, dry: bool) -> dict[str, Any]:
+    return {
+        "path": path,
+        "dry": dry,
+        "ok": False,
+        "exists": Path(path).exists(),
+        "reasons": [],
+        "files": [],
+        "notes": [],
+        "note": "",
+    }
 
 
 def _written(

@@ -17,11 +17,24 @@ __all__ = ["finding_wire", "report_wire"]
 def report_wire(
     reports: list[DeadEndReport], source: Any, ms: float, offset: int = 0
 ) -> dict[str, Any]:
-    """Reports as JSON values; ``source`` is the grammar's, which suggested edits change."""
-    findings = [finding_wire(finding, source) for report in reports for finding in report]
+    """Reports as JSON values; ``source`` is the grammar's, which suggested edits change.
+
+    ``summaries`` are what each report is about, how many findings it has in words, and how many are errors.
+    """
+    findings = [
+        {**finding_wire(finding, source), "subject": report.subject}
+        for report in reports
+        for finding in report
+    ]
+    summaries = [[report.subject, report.summary, len(report.errors)] for report in reports]
     checked = [what for report in reports for what in report.checked]
     stopped = [f"not complete: {what}" for report in reports for what in report.stopped]
-    return {"note": "; ".join([*checked, *stopped]), "ms": round(ms, 1), "findings": findings}
+    return {
+        "note": "; ".join([*checked, *stopped]),
+        "ms": round(ms, 1),
+        "summaries": summaries,
+        "findings": findings,
+    }
 
 
 def finding_wire(finding: Finding, source: Any) -> dict[str, Any]:

@@ -120,9 +120,8 @@ def _dead_ends(found: dict[str, Any]) -> str:
             parts.append(f"<pre>{escape(finding['diff'])}</pre>")
     if len(findings) > ROWS_SHOWN:
         parts.append(f"<p>and {len(findings) - ROWS_SHOWN} more</p>")
-    errors = sum(not finding["warning"] for finding in findings)
-    title = f"Dead ends: {errors} found, {number_of(len(findings) - errors, 'warning')}"
-    return _section(title, parts)
+    told = "; ".join(f"in the {subject}: {text}" for subject, text, _ in found.get("summaries", ()))
+    return _section(f"Dead ends {told}", parts)
 
 
 def _quantile(values: Sequence[float], q: float) -> float:

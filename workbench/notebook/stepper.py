@@ -25,6 +25,7 @@ from workbench.notebook.static_html import static_html, static_text
 from workbench.wording import number_of
 
 if TYPE_CHECKING:
+    from workbench.decoding.trace import Trace
     from workbench.notebook.views import Document
 
 __all__ = ["Stepper"]
@@ -83,6 +84,15 @@ class Stepper(anywidget.AnyWidget):
     def text(self) -> str:
         """The text up to the cursor."""
         return self.session.text
+
+    @property
+    def trace(self) -> Trace:
+        """The record of the run up to the last token that was taken; without steps before the first.
+
+        After going back, that is still the branch on which the last token was taken. A new run, under another
+        grammar, has a trace of its own.
+        """
+        return self.session.decoder.trace
 
     # What the page can do, a cell can do too.
 

@@ -171,6 +171,22 @@ class Document:
                 self.silent = False
         return known
 
+    def beside(self, schema: Any) -> Location:
+        """A schema of draft 2020-12 that is not part of the document, but whose ``#/…`` lead into it.
+
+        Raises ``GrammarSyntaxError`` for a reference that leads nowhere.
+        """
+        root = self._resources.root
+        resource = Resource(root.uri, root.schema, root.pointer, 2020)
+        pointer = f"question {len(self._locations)}"
+        location = self._location(pointer, schema, resource, None, 0, self.root.scope)
+        self.silent = True
+        try:
+            self._work_off()
+        finally:
+            self.silent = False
+        return location
+
     def _location(
         self,
         pointer: str,

@@ -4,7 +4,7 @@ Reading order: ``plain``, ``values``, ``location``, ``resources``, ``document``,
 ``formula``, ``facts``, ``nodes``, ``exclusive``, ``unevaluated`` (what it says), ``patterns``, ``formats``,
 ``strings``, ``intervals``, ``numbers``, ``multiples`` (scalars), ``weave``, ``settle``, ``alternatives``,
 ``shapes`` (objects and arrays), ``distinct``, ``anyorder``, ``hopes``, ``emptiness``, ``spelling``, ``coding``,
-``counted``, ``layout``, ``indent``, ``emit`` (how it is written).
+``counted``, ``layout``, ``indent``, ``emit`` (how it is written), ``asking`` (what its parts allow).
 
 >>> grammar = json_schema({"type": "object", "properties": {"n": {"type": "integer"}}})
 >>> grammar.kind, sorted(o.keyword for o in grammar.outcomes if o.status == "unsupported")
@@ -25,11 +25,9 @@ from workbench.frontends.json_schema.document import Document
 from workbench.frontends.json_schema.emit import Emitter
 from workbench.frontends.json_schema.indent import indented
 from workbench.frontends.json_schema.layout import layout
-from workbench.frontends.json_schema.nodes import Nodes
 from workbench.frontends.json_schema.numbers import Notation
 from workbench.frontends.json_schema.plain import read_schema
-from workbench.frontends.json_schema.settled import settle_items
-from workbench.frontends.json_schema.value_counts import Counter
+from workbench.frontends.json_schema.settled import settled
 from workbench.frontends.json_schema.values import MAX_LEVELS
 from workbench.grammar.fingerprint import content_key
 from workbench.grammar.ir import Grammar, Outcome
@@ -124,10 +122,7 @@ def json_schema(
                 notation=notation,
             )
             document.read()
-            any_order = property_order == "any"
-            counter = Counter(Nodes(document.of_value), any_order)
-            if document.unique and settle_items(document, counter):
-                counter = Counter(Nodes(document.of_value), any_order)
+            counter = settled(document)
             root = counter.nodes.of((document.root,))
             if counter.emptiness.holds(root):
                 raise UnsatisfiableGrammar(*counter.emptiness.blame(root))

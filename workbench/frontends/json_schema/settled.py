@@ -15,12 +15,24 @@ from workbench.frontends.json_schema.distinct import (
     is_endless,
 )
 from workbench.frontends.json_schema.document import Document
+from workbench.frontends.json_schema.nodes import Nodes
 from workbench.frontends.json_schema.value_counts import Counter
 from workbench.frontends.json_schema.values import ARRAY
 from workbench.grammar.ir import Outcome
 from workbench.wording import number_of
 
-__all__ = ["settle_items"]
+__all__ = ["settle_items", "settled"]
+
+
+def settled(document: Document) -> Counter:
+    """What counts and decides the values of a document, once it is known which items can be compared.
+
+    Raises as ``settle_items``.
+    """
+    counter = Counter(Nodes(document.of_value), document.any_order)
+    if document.unique and settle_items(document, counter):
+        counter = Counter(Nodes(document.of_value), document.any_order)
+    return counter
 
 
 def settle_items(document: Document, counter: Counter) -> bool:
