@@ -51,7 +51,7 @@ def orders() -> Grammar:
 def script(vocabulary: Vocabulary, tokens: int) -> list[int]:
     """At least so many tokens of an instance that never ends."""
     choice = random.Random(11)
-    words = [vocabulary.token_bytes(i).decode() for i in range(300, 4000)]
+    words = [vocabulary.token_bytes(i).decode() for i in range(300, min(4000, vocabulary.size))]
     by_bytes = {vocabulary.token_bytes(i): i for i in range(vocabulary.size)}
     ids = [by_bytes[bytes([b])] for b in b'{"items":[']
     while len(ids) < tokens:
@@ -66,16 +66,16 @@ def script(vocabulary: Vocabulary, tokens: int) -> list[int]:
     return ids
 
 
-def scripted_model(tokens: int) -> LoadedModel:
+def scripted_model(tokens: int, size: int = SIZE) -> LoadedModel:
     """One layer of noise which is sure of the next token of the script; ``model.seconds`` is what it took."""
     import torch
     import transformers
 
-    vocabulary = large_vocabulary()
+    vocabulary = large_vocabulary(size)
     wanted = script(vocabulary, tokens)
     torch.manual_seed(3)
     config = transformers.LlamaConfig(
-        vocab_size=SIZE,
+        vocab_size=size,
         hidden_size=16,
         intermediate_size=16,
         num_hidden_layers=1,
@@ -158,11 +158,11 @@ def click(bench: Any, wire: Wire) -> Cost:
     return Cost(len(bench.session.decoder.token_ids), dict(wire.sent), answered, settled)
 
 
-def workbench_at(tokens: int) -> tuple[Any, Wire]:
-    """A panel at the start of the script, and the way to its page."""
+def workbench_at(tokens: int, size: int = SIZE) -> tuple[Any, Wire]:
+    """A panel at the start of a script, and the way to its page."""
     from workbench.notebook.bench import Workbench
 
-    bench = Workbench(scripted_model(tokens + 100), orders(), PROMPT, title="long")
+    bench = Workbench(scripted_model(tokens + 100, size), orders(), PROMPT, title="long")
     wire = Wire()
     wire.watch(bench)
     return bench, wire

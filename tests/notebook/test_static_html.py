@@ -11,12 +11,13 @@ import pytest
 from tests.notebook import samples
 from workbench.notebook import static_html as module
 from workbench.notebook.recorded import from_trace
-from workbench.notebook.static_html import milliseconds, percent, static_html, static_text
+from workbench.notebook.static_html import milliseconds, static_html, static_text
 from workbench.notebook.views import Document, Why
+from workbench.wording import percent
 
 # What JupyterLab 4's sanitiser keeps, of what these views use.
 TAGS = {
-    *("details", "summary", "p", "b", "code", "pre", "img", "meter"),
+    *("details", "summary", "p", "b", "i", "code", "pre", "img", "meter"),
     *("table", "caption", "thead", "tbody", "tr", "th", "td"),
 }
 ATTRIBUTES = {
@@ -128,7 +129,7 @@ def test_a_long_run_keeps_its_ends_and_choices() -> None:
     html = static_html(document)
     text = check(html)
     assert len(html) < module.SIZE_LIMIT
-    assert "Steps (300, 259 left out)" in text
+    assert "Steps (300, 259 more left out)" in text
     assert "Step 151: 5 allowed" in text
 
 

@@ -1,5 +1,5 @@
 // Entry of the bundle: an anywidget module, which also starts a self-contained report page.
-import { decodeDocument, fromBase64, fromView } from "./decode";
+import { decodeDocument, fromBase64, fromView, inflate, readDocument } from "./decode";
 import { NO_KERNEL } from "./actions";
 import { RecordedSearch } from "./search";
 import { mount, type Mounted } from "./frame";
@@ -18,7 +18,8 @@ interface Model {
 
 type Message =
   | { type: "hello" }
-  | ({ type: "change" } & Change)
+  | ({ type: "change"; packed?: false } & Change)
+  | { type: "change"; packed: true }
   | { type: "done" }
   | { type: "reset" }
   | { type: "answer"; request: number; answer: Record<string, unknown> }
@@ -128,7 +129,14 @@ class KernelHost implements Host {
 }
 
 async function render({ model, el }: { model: Model; el: HTMLElement }): Promise<() => void> {
-  const read = () => decodeDocument(fromView(model.get("payload") as DataView));
+  const read = () => readDocument((name) => model.get(name));
+  // Messages are taken one after the other, also those that come while the document is read.
+  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = (work: () => void | Promise<void>) => void (turn = turn.then(work).catch((error: unknown) => console.error(error)));
+  const hear = (message: Message, buffers: DataView[] = []) => inTurn(() => onMessage(message, buffers));
+  let started = () => {};
+  turn = new Promise<void>((resolve) => (started = resolve));
+  model.on("msg:custom", hear);
   const store = new Store(await read(), model.get("cursor") as number);
   const host = new KernelHost(model, store);
   const root = document.createElement("div");
@@ -144,14 +152,15 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
     store.connected = false;
     store.notify();
   }, PATIENCE_MS);
-  const onMessage = (message: Message, buffers: DataView[] = []) => {
+  const onMessage = async (message: Message, buffers: DataView[]) => {
     if (message.type === "found") host.found(message.request, message);
     else if (message.type === "answer") host.answered(message.request, message.answer, buffers);
-    else if (message.type === "reset") void reset();
+    else if (message.type === "reset") await reset();
     else {
       store.connected = true;
       if (message.type === "change") {
-        store.merge({ ...message, cursor: host.heard(message.cursor) });
+        const change = message.packed ? (JSON.parse(await inflate(fromView(buffers[0]!))) as Change) : message;
+        store.merge({ ...change, cursor: host.heard(change.cursor) });
       }
       if (message.type === "done") store.busy = false;
       store.notify();
@@ -166,8 +175,9 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
   };
   const onPayload = () => {
     if (store.connected) return; // messages brought everything already
-    void read().then((doc) => {
-      if (doc.positions.length < store.doc.positions.length) return;
+    inTurn(async () => {
+      const doc = await read();
+      if (store.connected || doc.positions.length < store.doc.positions.length) return;
       store.replace(doc);
       store.notify();
     });
@@ -179,17 +189,19 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
   };
   const onTab = () => mounted.show(model.get("tab") as string);
   const onTheme = () => mounted.theme(model.get("theme") as string);
-  model.on("msg:custom", onMessage);
   model.on("change:payload", onPayload);
+  model.on("change:pieces", onPayload);
   model.on("change:cursor", onCursor);
   model.on("change:theme", onTheme);
   model.on("change:tab", onTab);
+  started();
   model.send({ type: "hello" });
   return () => {
     window.clearTimeout(patience);
     host.tellMove();
-    model.off("msg:custom", onMessage);
+    model.off("msg:custom", hear);
     model.off("change:payload", onPayload);
+    model.off("change:pieces", onPayload);
     model.off("change:cursor", onCursor);
     model.off("change:theme", onTheme);
     model.off("change:tab", onTab);

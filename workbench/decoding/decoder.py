@@ -259,7 +259,7 @@ class Decoder:
             raise WorkbenchError(
                 f"this run is finished ({self.trace.finish_reason}): step back first"
             )
-        position = self._ensure()
+        position: _Position = self._ensure()
         if position.situation.allowed_count == 0:
             self._dead_end()
         return position
@@ -293,11 +293,12 @@ class Decoder:
 
     def seal(self) -> Trace:
         """Write into ``trace.final`` where the run stands, and return the trace."""
-        states, stacks = self._watcher.configuration() if self._record else ((), ())
+        states, stacks, count = self._watcher.configuration() if self._record else ((), (), 0)
         self.trace.final = {
             "is_accepting": self.matcher.is_accepting,
             "live_states": list(states),
             "stacks": [self.trace.add_stack(frames) for frames in stacks],
+            "stack_count": count,
         }
         return self.trace
 
@@ -395,6 +396,7 @@ class Decoder:
                 "mask": self.trace.add_mask(situation.row, _order(self.vocabulary)),
                 "live_states": situation.live_states,
                 "stacks": tuple(self.trace.add_stack(frames) for frames in situation.stacks),
+                "stack_count": situation.stack_count,
             }
         return position.record
 

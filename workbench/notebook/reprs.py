@@ -14,9 +14,9 @@ from workbench.notebook.editor import source_text
 from workbench.notebook.mask_view import MaskView
 from workbench.notebook.places import place
 from workbench.notebook.static_html import image_of
-from workbench.notebook.static_parts import milliseconds, percent, table
+from workbench.notebook.static_parts import milliseconds, table
 from workbench.vocabulary.labels import label_bytes
-from workbench.wording import number_of
+from workbench.wording import number_of, percent
 
 if TYPE_CHECKING:
     from workbench.automaton.model import Automaton

@@ -151,7 +151,8 @@ class Session:
         if until not in REACHED:
             raise ValueError(f"one of {', '.join(REACHED)} is expected, not {until!r}")
         at = self._cursor if position is None else position
-        return self._running(until, at, target or Target(depth=self._known(at).depth))
+        depth = self._known(at).depth
+        return self._running(until, at, target or Target(depth=depth))
 
     def _running(self, until: str, at: int, target: Target) -> Iterator[Position]:
         start = self._cursor

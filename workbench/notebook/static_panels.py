@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from workbench.notebook.static_parts import meter, milliseconds, percent, table, warm_up
+from workbench.notebook.static_parts import meter, milliseconds, table, warm_up
 from workbench.notebook.views import Document, Position, Times
 from workbench.vocabulary.labels import label_bytes
-from workbench.wording import number_of
+from workbench.wording import number_of, percent
 
 __all__ = ["static_panels"]
 
