@@ -20,7 +20,7 @@ from workbench.diagnostics.commands import add_diagnostics
 from workbench.diagnostics.files import add_grammar_file, kind_of, read_grammar, read_vocabulary
 from workbench.errors import WorkbenchError
 from workbench.export.commands import add_export
-from workbench.wording import number_of
+from workbench.wording import number_of, percent
 
 __all__ = ["DEMO_PROMPT", "DEMO_SCHEMA", "main"]
 
@@ -249,4 +249,4 @@ def _times(trace: Any) -> str:
         values = [getattr(step, name) or 0.0 for step in steps]
         lines.append(f"{title:<32}{median(values):>8.3f} ms{sum(values):>8.1f} ms")
     share = sum(step.mask_ms or 0.0 for step in steps) / sum(step.forward_ms for step in steps)
-    return "\n".join([*lines, f"mask time is {share:.2%} of forward time"])
+    return "\n".join([*lines, f"mask time is {percent(share)} of forward time"])

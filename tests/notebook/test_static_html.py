@@ -13,7 +13,6 @@ from workbench.notebook import static_html as module
 from workbench.notebook.recorded import from_trace
 from workbench.notebook.static_html import milliseconds, static_html, static_text
 from workbench.notebook.views import Document, Why
-from workbench.wording import percent
 
 # What JupyterLab 4's sanitiser keeps, of what these views use.
 TAGS = {
@@ -163,23 +162,6 @@ def test_text_says_the_same(document: Document) -> None:
     rows = [line.split() for line in text.splitlines() if re.match(r"\d+ +\S", line)]
     assert [row[0] for row in rows] == [str(i + 1) for i in range(10)]
     assert "stack, top first: string (8) / object (5)" in static_text(document, leaf=5)
-
-
-@pytest.mark.parametrize(
-    ("p", "text"),
-    [
-        (None, "–"),
-        (float("nan"), "–"),
-        (0.0, "0%"),
-        (1e-9, "<0.01%"),
-        (0.0001, "0.01%"),
-        (0.0234, "2.3%"),
-        (0.99995, ">99.99%"),
-        (1.0, "100.0%"),
-    ],
-)
-def test_percent(p: float | None, text: str) -> None:
-    assert percent(p) == text
 
 
 def test_milliseconds() -> None:

@@ -149,7 +149,7 @@ export function mount(root: HTMLElement, store: Store, host: Host, choices: Choi
     patch(head, ...headline(store).map((part) => h("span", {}, part)));
     const problem = store.doc.problem;
     banner.hidden = !problem;
-    if (problem) fill(banner, h("strong", {}, `⊘ ${problem.kind}: `), problem.message);
+    if (problem) fill(banner, h("strong", {}, `${problem.kind === "stopped" ? "■" : "⊘"} ${problem.kind}: `), problem.message);
     const line = statusLine();
     if (status.textContent !== line) status.textContent = line;
     if (!text.hidden) text.textContent = describePosition(store);

@@ -34,7 +34,7 @@ from workbench.grammar.ir import (
 )
 from workbench.grammar.lazy import LazyRules
 from workbench.vocabulary import Vocabulary
-from workbench.wording import number_of
+from workbench.wording import number_of, percent
 
 __all__ = ["Coverage", "Covered", "coverage"]
 
@@ -94,7 +94,9 @@ class Coverage:
         return len(self.used) / len(self.parts) if self.parts else 1.0
 
     def __str__(self) -> str:
-        lines = [f"coverage of {number_of(self.accepted, 'accepted example')}: {self.share:.0%}"]
+        lines = [
+            f"coverage of {number_of(self.accepted, 'accepted example')}: {percent(self.share)}"
+        ]
         kinds: tuple[tuple[str, str], ...] = (
             ("rule", "rules"),
             ("place", "places"),

@@ -38,7 +38,7 @@ from workbench.engine import Matcher
 from workbench.errors import GrammarTooComplex, VocabularyError
 from workbench.vocabulary import Vocabulary
 from workbench.vocabulary.labels import label_bytes
-from workbench.wording import number_of
+from workbench.wording import joined, number_of
 
 __all__ = ["explain", "frames_after", "tokens_at"]
 
@@ -237,7 +237,7 @@ class _Question:
         rules = self.engine.automaton.state_rules
         return Standing(
             tuple(
-                WhyFrame(rule=" or ".join(rules[state][:3]), state=state)
+                WhyFrame(rule=joined(rules[state], 3, " or "), state=state)
                 for state in self.engine.states(position)[:1]
             )
         )

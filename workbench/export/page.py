@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from workbench.vocabulary.labels import label_bytes
-from workbench.wording import number_of
+from workbench.wording import number_of, percent
 
 if TYPE_CHECKING:
     from workbench.diagnostics.coverage import Coverage
@@ -55,7 +55,7 @@ def page(
             f"{number_of(errors, 'error')}, {number_of(len(report) - errors, 'warning')}",
         ),
         ("GBNF", _gbnf_words(gbnf_entry)),
-        ("coverage of accepted examples", f"{covered.share:.0%}"),
+        ("coverage of accepted examples", percent(covered.share)),
         ("made", recipe.created),
         ("versions", ", ".join(f"{name} {v}" for name, v in sorted(recipe.versions.items()))),
     ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from workbench.automaton.dot import byte_label
 from workbench.notebook.views import Document, Position, Why, WhyCell
+from workbench.wording import more
 
 __all__ = ["add_reasons", "full_reason", "reason", "reasons"]
 
@@ -35,8 +37,7 @@ def full_reason(matcher: Any, token_id: int) -> Why:
 
     found = explain(matcher, token_id)
     cells = tuple(
-        WhyCell(cell.status, cell.states[:8], tuple(map(str, cell.stack[:FRAMES])))
-        for cell in found.cells
+        WhyCell(cell.status, cell.states, _open_parts(cell.stack)) for cell in found.cells
     )
     return Why(
         found.consumed,
@@ -46,6 +47,12 @@ def full_reason(matcher: Any, token_id: int) -> Why:
         tuple(token.token_id for token in found.nearest),
         found.note,
     )
+
+
+def _open_parts(stack: Sequence[object]) -> tuple[str, ...]:
+    """The innermost open parts, and how many more there are."""
+    left_out = more(len(stack), FRAMES, "open part")
+    return (*map(str, stack[:FRAMES]), *([f"… {left_out}"] if left_out else []))
 
 
 def reasons(matcher: Any, position: Position) -> dict[int, Why]:

@@ -24,7 +24,7 @@ from workbench.notebook.recorded import (
     start_document,
 )
 from workbench.notebook.targets import REACHED, Target
-from workbench.notebook.views import Document, Edge, Position, Row, Why
+from workbench.notebook.views import STOPPED, Document, Edge, Position, Row, Why
 from workbench.notebook.wire import (
     picture_wire,
     problem_wire,
@@ -146,7 +146,7 @@ class Session:
 
         ``until`` is "branching" (a choice), "mass" (the mask removes much), "depth" (the stack grows or
         shrinks), "rule" (the rule on top is left) or "end"; ``target`` says how much and from where. One call
-        takes at most 256 tokens. Raises ``ValueError`` for another word.
+        takes at most 256 tokens, and ``document.problem`` says so. Raises ``ValueError`` for another word.
         """
         if until not in REACHED:
             raise ValueError(f"one of {', '.join(REACHED)} is expected, not {until!r}")
@@ -167,6 +167,10 @@ class Session:
             yield reached
             if reached.open and (REACHED[until](reached, target) or target.breaks(before, reached)):
                 break
+        else:
+            if self._known(at).open:
+                took = number_of(RUN_LIMIT, "token")
+                self.document.problem = STOPPED, f"one run takes {took}: run again to go on"
 
     def run(self, until: str = "end", position: int | None = None) -> Position:
         """Step until something is reached (see :meth:`running`), or to the end."""
@@ -188,6 +192,7 @@ class Session:
     def _advance(self, start: int, token_id: int | None) -> Position:
         """The position after a token, which may be known already; the cursor stays."""
         before = self._known(start)
+        self.document.problem = None
         if not before.open:
             raise WorkbenchError(f"the run ended here ({before.end}): step back first")
         token = before.next if token_id is None else token_id

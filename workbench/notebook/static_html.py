@@ -141,8 +141,9 @@ def static_text(document: Document, leaf: int | None = None) -> str:
     lines = [document.title]
     lines += [f"{name}: {value}" for name, value in document.meta.items() if "\n" not in value]
     lines += [f"text: {document.text(leaf)!r}", f"state: {_ending(here)}"]
-    if document.problem:
-        lines.append(f"⊘ {document.problem[0]}: {document.problem[1]}")
+    if document.trouble:
+        sign, kind, message = document.trouble
+        lines.append(f"{sign} {kind}: {message}")
     shown = list(_gaps(_shown(_steps(path))))
     cells = [list(_STEP_COLUMNS), *(_step_cells(document, *step) for _, step in shown)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(_STEP_COLUMNS))]
@@ -294,9 +295,9 @@ def _details(
         )
     else:
         parts += _origin(document)
-    if document.problem:
-        kind, message = document.problem
-        parts.append(f"<p><b>⊘ {escape(kind)}</b>: {escape(message)}</p>")
+    if document.trouble:
+        sign, kind, message = document.trouble
+        parts.append(f"<p><b>{sign} {escape(kind)}</b>: {escape(message)}</p>")
     parts.append(_chips(document, shown))
     parts.append(f"<p>{escape(_ending(here))}. » forced, ✎ chosen by you, ■ end of text.</p>")
     if here.open:

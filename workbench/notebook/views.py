@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from workbench.automaton.dot import Picture
 
 __all__ = [
+    "STOPPED",
     "Document",
     "Edge",
     "Frame",
@@ -43,6 +44,8 @@ __all__ = [
 ]
 
 WIRE_VERSION = 1
+#: The kind of a problem that is none: a run that ended before it reached anything.
+STOPPED = "stopped"
 
 
 class TokenTable(Protocol):
@@ -247,6 +250,14 @@ class Document:
     sampling: dict[str, float | None] = field(default_factory=dict)
     #: what the screens beside the stepper show, by screen
     panels: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def trouble(self) -> tuple[str, str, str] | None:
+        """A sign, the kind and the message of the problem; a run that was stopped is none to be warned of."""
+        if self.problem is None:
+            return None
+        kind, message = self.problem
+        return "■" if kind == STOPPED else "⊘", kind, message
 
     def path(self, leaf: int | None = None) -> list[Position]:
         """Positions from the start to ``leaf`` (by default the end of the newest branch)."""

@@ -40,8 +40,11 @@ def finite(value: float) -> float | None:
 
 
 def rounded(value: float | None) -> float | None:
-    """Seven digits: enough to print, and half the size."""
-    return None if value is None or not math.isfinite(value) else float(f"{value:.7g}")
+    """Seven digits: enough to print, and half the size; what is almost certain does not become certain."""
+    if value is None or not math.isfinite(value):
+        return None
+    found = float(f"{value:.7g}")
+    return 0.9999999 if found >= 1 > value else found
 
 
 def row_wire(row: Row) -> list[Any]:
