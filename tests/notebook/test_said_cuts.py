@@ -247,7 +247,7 @@ def test_a_run_that_takes_no_more_says_so(tiny: Any, monkeypatch: pytest.MonkeyP
     session.run()
     assert session.document.problem == (
         "stopped",
-        "one run takes 5 tokens: run again to go on",
+        "after 5 tokens, which is what one run takes: run again to go on",
     )
     assert "■ stopped" in static_html(session.document)
     session.step()

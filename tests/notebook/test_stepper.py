@@ -205,7 +205,10 @@ def test_shows_a_static_view_and_a_live_one(page: Page, monkeypatch: pytest.Monk
     page.stepper._ipython_display_()
     (static, options), (live, raw) = shown
     name = f"wb-static-{page.stepper.view_id}"
-    assert static.data.startswith(f'<details class="wb-static {name}" open>')
+    rule, view = static.data.split("</style>")
+    assert rule.startswith(f"<style>.jp-OutputArea-child:has(.{name}) + ")
+    assert view.startswith(f'<details class="wb-static {name}" open>')
+    assert "text/plain" not in live  # the static view has it
     assert options == {"display_id": name}
     assert "application/vnd.jupyter.widget-view+json" in live
     assert raw["raw"] is True

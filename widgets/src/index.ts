@@ -1,6 +1,6 @@
 // Entry of the bundle: an anywidget module, which also starts a self-contained report page.
 import { decodeDocument, fromBase64, fromView, inflate, readDocument } from "./decode";
-import { NO_KERNEL } from "./actions";
+import { GONE, NO_KERNEL } from "./actions";
 import { RecordedSearch } from "./search";
 import { mount, type Mounted } from "./frame";
 import { Store } from "./store";
@@ -14,6 +14,7 @@ interface Model {
   on(name: string, callback: (...args: never[]) => void): void;
   off(name: string, callback: (...args: never[]) => void): void;
   send(content: unknown): void;
+  widget_manager?: { kernel?: Kernel | null };
 }
 
 type Message =
@@ -52,6 +53,40 @@ function closeStatic(id: string, live: HTMLElement): () => void {
   return () => observer.disconnect();
 }
 
+interface Signal {
+  connect(listener: (...details: unknown[]) => void): void;
+  disconnect(listener: (...details: unknown[]) => void): void;
+}
+
+/** What JupyterLab's manager of widgets says of a kernel; other hosts may have none of it. */
+interface Kernel {
+  statusChanged?: Signal;
+  disposed?: Signal;
+}
+
+const ENDED = ["restarting", "autorestarting", "terminating", "dead"];
+
+/** Call `gone` once when the kernel that made a model ends, however it ends. */
+function watchKernel(model: Model, gone: () => void): () => void {
+  const kernel = model.widget_manager?.kernel;
+  const onStatus = (_: unknown, status: unknown) => {
+    if (ENDED.includes(String(status))) end();
+  };
+  const end = () => {
+    stop();
+    gone();
+  };
+  const stop = () => {
+    model.off("comm_live_update", end);
+    kernel?.statusChanged?.disconnect(onStatus);
+    kernel?.disposed?.disconnect(end);
+  };
+  model.on("comm_live_update", end);
+  kernel?.statusChanged?.connect(onStatus);
+  kernel?.disposed?.connect(end);
+  return stop;
+}
+
 class KernelHost implements Host {
   private requests = new Map<number, (found: Found) => void>();
   private questions = new Map<number, (answer: Answer<never>) => void>();
@@ -82,7 +117,7 @@ class KernelHost implements Host {
   /** Tell the kernel now where the cursor is. */
   tellMove(): void {
     window.clearTimeout(this.timer);
-    if (this.move === null) return;
+    if (this.move === null || this.store.gone) return;
     this.told = this.move;
     this.model.set("cursor", this.move);
     this.model.save_changes();
@@ -118,8 +153,17 @@ class KernelHost implements Host {
   }
 
   shown(tab: string): void {
+    if (this.store.gone) return;
     this.model.set("tab", tab);
     this.model.save_changes();
+  }
+
+  /** Nobody will answer any more. */
+  gone(): void {
+    for (const found of this.requests.values()) found({ rows: [], total: 0, note: GONE });
+    for (const answer of this.questions.values()) answer({ answer: { error: GONE }, buffers: [] } as unknown as Answer<never>);
+    this.requests.clear();
+    this.questions.clear();
   }
 
   found(request: number, found: Found): void {
@@ -194,6 +238,15 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
   model.on("change:cursor", onCursor);
   model.on("change:theme", onTheme);
   model.on("change:tab", onTab);
+  const stopWatching = watchKernel(model, () =>
+    inTurn(() => {
+      store.connected = store.busy = false;
+      store.gone = true;
+      store.doc.problem = { kind: "no kernel", message: `${GONE}. What was recorded can still be looked at.` };
+      host.gone();
+      store.notify();
+    }),
+  );
   started();
   model.send({ type: "hello" });
   return () => {
@@ -206,6 +259,7 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
     model.off("change:theme", onTheme);
     model.off("change:tab", onTab);
     stopClosing();
+    stopWatching();
     mounted.stop();
   };
 }

@@ -37,6 +37,8 @@ export class Store {
   busy = false;
   /** null until it is known whether a kernel answers. */
   connected: boolean | null = null;
+  /** The kernel that answered has ended. */
+  gone = false;
   options: Options = { background: "kind", underline: "none", allowedOnly: false, query: "" };
   private children = new Map<number, number[]>();
   private paths: { leaf: number; path: Position[]; places: Map<number, number> } | null = null;

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from workbench.decoding import Candidate, Decoder
     from workbench.decoding.trace import TraceStep
 
-__all__ = ["Session"]
+__all__ = ["Session", "stopped"]
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -47,6 +47,12 @@ Value = TypeVar("Value")
 RUN_LIMIT = 256
 #: Rows that a search returns.
 FOUND = 200
+
+
+def stopped(taken: int, why: str) -> tuple[str, str]:
+    """What a document says of a run that ended before it reached anything."""
+    after = f"after {number_of(taken, 'token')}"
+    return STOPPED, f"{f'{after}, {why}' if why else after}: run again to go on"
 
 
 class Session:
@@ -169,8 +175,7 @@ class Session:
                 break
         else:
             if self._known(at).open:
-                took = number_of(RUN_LIMIT, "token")
-                self.document.problem = STOPPED, f"one run takes {took}: run again to go on"
+                self.document.problem = stopped(RUN_LIMIT, "which is what one run takes")
 
     def run(self, until: str = "end", position: int | None = None) -> Position:
         """Step until something is reached (see :meth:`running`), or to the end."""

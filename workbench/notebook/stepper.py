@@ -18,9 +18,10 @@ import traitlets
 
 from workbench.errors import WorkbenchError
 from workbench.notebook.conversation import Conversation, Desk
+from workbench.notebook.interrupts import Interrupted, interrupted_here
 from workbench.notebook.journal import Journal
 from workbench.notebook.report import write_page
-from workbench.notebook.session import Session
+from workbench.notebook.session import Session, stopped
 from workbench.notebook.static_html import static_html, static_text
 from workbench.notebook.wire import packed, spelled
 from workbench.wording import number_of
@@ -40,6 +41,11 @@ REST_S = 5.0
 SENT_PLAIN = 6_000
 #: Begins the names of the pieces of the journal in the widget's state.
 PIECE = "piece_"
+#: In a notebook that is opened again the live view is an output without a model: only the static one is shown.
+_ALONE = (
+    ".jp-OutputArea-child:has(.wb-static-{view})"
+    " + .jp-OutputArea-child:has(.jupyter-widgets):not(:has(.wb-panel)) {{ display: none; }}"
+)
 PANELS = ("grammar", "tokens", "dead", "export")
 
 
@@ -118,12 +124,22 @@ class Stepper(anywidget.AnyWidget):
     def run(self, until: str = "end", *, wait: bool = True) -> None:
         """Step until something is reached; see :meth:`Session.running` for the words.
 
-        With ``wait`` False the steps are taken on a thread; ``stop`` ends them.
+        With ``wait`` False the steps are taken on a thread; ``stop`` ends them. An interrupt of the kernel ends a
+        run between two tokens; what it took stays. Raises ``KeyboardInterrupt`` then, where the cell waits.
         """
         if wait:
-            self._do(lambda: self.session.run(until))
+            with interrupted_here() as interrupted:
+                self._do(lambda: self._run_here(until, interrupted))
+            if interrupted:
+                raise KeyboardInterrupt
         else:
             self.conversation.start(until)
+
+    def _run_here(self, until: str, interrupted: Interrupted) -> None:
+        for taken, _ in enumerate(self.session.running(until), 1):
+            if interrupted:
+                self.document.problem = stopped(taken, "interrupted")
+                return
 
     def stop(self) -> None:
         """End a run that goes on behind the notebook, after the step that it is taking."""
@@ -175,11 +191,17 @@ class Stepper(anywidget.AnyWidget):
         from IPython.display import HTML, display
 
         self._drawn = len(self.document.positions)
-        self._static = display(HTML(self._static_html()), display_id=f"wb-static-{self.view_id}")
+        self._static = display(HTML(self._shown()), display_id=f"wb-static-{self.view_id}")
         if os.environ.get("WORKBENCH_STATIC") == "1":
             return
         bundle, metadata = self._repr_mimebundle_()
+        bundle.pop("text/plain", None)  # the static view has it
         display(bundle, metadata=metadata, raw=True)
+
+    def _shown(self, *, brief: bool = False) -> str:
+        """The static view, with a rule that hides the place of the live one where no kernel has it."""
+        html = self._static_html(brief=brief)
+        return f"<style>{_ALONE.format(view=self.view_id)}</style>{html}"
 
     def _static_html(self, *, brief: bool = False) -> str:
         return static_html(self.document, self.view_id, self.session.leaf, brief=brief)
@@ -257,7 +279,7 @@ class Stepper(anywidget.AnyWidget):
 
         with self.conversation.lock:
             self._drawn = len(self.document.positions)
-            shown = self._static_html(brief=brief)
+            shown = self._shown(brief=brief)
         self._static.update(HTML(shown))
 
     def _on_cursor(self, change: dict[str, Any]) -> None:
