@@ -23,8 +23,8 @@ from workbench.notebook.static_html import static_text
 
 
 @pytest.fixture
-def stepper(tiny: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A stepper whose steps take 20 ms each."""
+def session(tiny: Any, monkeypatch: pytest.MonkeyPatch) -> Session:
+    """A session whose steps take 20 ms each."""
     session = Session(Decoder(tiny, [1, 2, 3], regex("[ab]{50,}c")), "slow")
     plain = session.decoder.step
 
@@ -33,6 +33,11 @@ def stepper(tiny: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
         return plain(token)
 
     monkeypatch.setattr(session.decoder, "step", step)
+    return session
+
+
+@pytest.fixture
+def stepper(session: Session) -> Any:
     return module.Stepper(session)
 
 
@@ -54,11 +59,19 @@ def said(stepper: Any) -> str:
     return str(message)
 
 
-def test_a_run_on_a_thread_hears_an_interrupt_that_an_idle_kernel_ignores(stepper: Any) -> None:
+@pytest.mark.parametrize("subshell", [False, True])
+def test_a_run_hears_an_interrupt_that_an_idle_kernel_ignores(
+    session: Session, subshell: bool
+) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a kernel between two messages
 
-    async def kernel() -> None:
-        stepper.run(wait=False)
+    async def kernel() -> Any:
+        stepper = module.Stepper(session)
+        message = {"type": "run", "node": 0, "until": "end"}
+        if subshell:  # a page's messages come on a thread of their own
+            await asyncio.to_thread(stepper.conversation.receive, message)
+        else:
+            stepper.conversation.receive(message)
         soon()
         while stepper.conversation.is_running:
             await asyncio.sleep(0.02)
@@ -67,8 +80,9 @@ def test_a_run_on_a_thread_hears_an_interrupt_that_an_idle_kernel_ignores(steppe
         assert "interrupted" in said(stepper)
         assert f"after {taken} token" in said(stepper)
         await asyncio.sleep(0.3)  # the run is over: interrupts are ignored again
+        return stepper
 
-    asyncio.run(kernel())
+    stepper = asyncio.run(kernel())
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     assert "■ stopped: after" in static_text(stepper.document)
     stepper.step()

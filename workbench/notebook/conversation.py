@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
-from workbench.notebook.interrupts import listen
+from workbench.notebook.interrupts import Listener
 from workbench.notebook.session import Session, stopped
 from workbench.notebook.targets import Target
 
@@ -58,6 +58,7 @@ class Conversation:
         self._running: threading.Thread | None = None
         self._stop = threading.Event()
         self._why = ""
+        self._listener = Listener()
 
     @property
     def is_running(self) -> bool:
@@ -174,7 +175,7 @@ class Conversation:
             target=self._run, args=(steps,), name="workbench-run", daemon=True
         )
         self._running.start()
-        listen(lambda: self.stop("interrupted"), lambda: self.is_running)
+        self._listener.listen(lambda: self.stop("interrupted"), lambda: self.is_running)
 
     def stop(self, why: str = "") -> None:
         """Let the run end after the step that it is taking."""

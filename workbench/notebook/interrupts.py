@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["Interrupted", "interrupted_here", "listen"]
+__all__ = ["Interrupted", "Listener", "interrupted_here"]
 
 #: Seconds between two looks at who listens.
 LOOK_S = 0.1
@@ -50,30 +50,46 @@ def interrupted_here() -> Iterator[Interrupted]:
         signal.signal(signal.SIGINT, before)
 
 
-def listen(stop: Callable[[], object], is_running: Callable[[], bool]) -> None:
-    """Call ``stop`` at an interrupt while ``is_running``, where this kernel would ignore it.
+class Listener:
+    """Hears interrupts for runs on other threads, by the event loop of the main thread.
 
-    The kernel sets and restores handlers around each message, so it is looked again and again whether the
-    interrupt is ignored just now. Outside a main thread with an event loop nothing is done.
+    A page's messages may come on threads of their own (JupyterLab's subshells), where no handler can be set: so
+    the loop is looked for when the listener is made, in a cell. Where there is none, nothing is heard.
     """
-    if threading.current_thread() is not threading.main_thread():
-        return
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
-        return
 
-    def interrupted(_: int, __: FrameType | None) -> None:
-        stop()
+    def __init__(self) -> None:
+        self._loop = _main_loop()
 
-    def look() -> None:
-        now = signal.getsignal(signal.SIGINT)
-        if is_running() and now is signal.SIG_IGN:
-            signal.signal(signal.SIGINT, interrupted)
-        elif not is_running() and now is interrupted:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
-        elif not is_running() and now is signal.SIG_IGN:
+    def listen(self, stop: Callable[[], object], is_running: Callable[[], bool]) -> None:
+        """Call ``stop`` at an interrupt while ``is_running``, where the kernel would ignore it.
+
+        The kernel sets and restores handlers around each message, so it is looked again and again whether the
+        interrupt is ignored just now.
+        """
+        self._loop = loop = self._loop or _main_loop()
+        if loop is None or loop.is_closed():
             return
-        loop.call_later(LOOK_S, look)
 
-    look()
+        def interrupted(_: int, __: FrameType | None) -> None:
+            stop()
+
+        def look() -> None:
+            now = signal.getsignal(signal.SIGINT)
+            if is_running() and now is signal.SIG_IGN:
+                signal.signal(signal.SIGINT, interrupted)
+            elif not is_running() and now is interrupted:
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+            elif not is_running() and now is signal.SIG_IGN:
+                return
+            loop.call_later(LOOK_S, look)
+
+        loop.call_soon_threadsafe(look)
+
+
+def _main_loop() -> asyncio.AbstractEventLoop | None:
+    if threading.current_thread() is not threading.main_thread():
+        return None
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
