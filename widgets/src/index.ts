@@ -226,11 +226,13 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
       store.notify();
     });
   };
-  const onCursor = () => {
-    if (store.cursor === model.get("cursor")) return; // it was this page that moved
-    store.move(host.heard(model.get("cursor") as number));
-    store.notify();
-  };
+  // In turn: the positions that it may move to are read first.
+  const onCursor = () =>
+    inTurn(() => {
+      if (store.cursor === model.get("cursor")) return; // it was this page that moved
+      store.move(host.heard(model.get("cursor") as number));
+      store.notify();
+    });
   const onTab = () => mounted.show(model.get("tab") as string);
   const onTheme = () => mounted.theme(model.get("theme") as string);
   model.on("change:payload", onPayload);
