@@ -28,7 +28,7 @@ from workbench.diagnostics.files import (
 )
 from workbench.errors import GrammarTooComplex, WorkbenchError
 from workbench.export.commands import add_export
-from workbench.wording import number_of
+from workbench.wording import number_of, percent
 
 __all__ = ["DEMO_PROMPT", "DEMO_SCHEMA", "main"]
 
@@ -266,4 +266,4 @@ def _times(trace: Any) -> str:
         values = [getattr(step, name) or 0.0 for step in steps]
         lines.append(f"{title:<32}{median(values):>8.3f} ms{sum(values):>8.1f} ms")
     share = sum(step.mask_ms or 0.0 for step in steps) / sum(step.forward_ms for step in steps)
-    return "\n".join([*lines, f"mask time is {share:.2%} of forward time"])
+    return "\n".join([*lines, f"mask time is {percent(share)} of forward time"])

@@ -1,8 +1,10 @@
-"""How counts are said: with their noun, in the singular where there is one."""
+"""How counts, shares and cuts are said: whatever is left out is told where it is left out."""
 
 from __future__ import annotations
 
-__all__ = ["number_of"]
+from collections.abc import Sequence
+
+__all__ = ["cut", "joined", "more", "number_of", "percent"]
 
 
 def number_of(count: int, noun: str, plural: str = "") -> str:
@@ -12,3 +14,51 @@ def number_of(count: int, noun: str, plural: str = "") -> str:
     ('1 token', '1,200 byte edges', '2 entries')
     """
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def more(total: int, shown: int, noun: str, plural: str = "") -> str:
+    """What is left out of a list; empty where nothing is.
+
+    >>> more(43, 40, "frame"), more(41, 40, "entry", "entries"), more(2, 40, "frame")
+    ('3 more frames', '1 more entry', '')
+    """
+    left = total - shown
+    return number_of(left, f"more {noun}", plural and f"more {plural}") if left > 0 else ""
+
+
+def joined(items: Sequence[object], most: int, separator: str = ", ") -> str:
+    """The first items as one text, with the number of those left out.
+
+    >>> joined([1, 2, 3, 4], 2), joined([1, 2], 2)
+    ('1, 2 … 2 more', '1, 2')
+    """
+    text = separator.join(map(str, items[:most]))
+    return text + (f" … {len(items) - most:,} more" if len(items) > most else "")
+
+
+def cut(text: str, most: int) -> str:
+    """A text of at most so many characters, with the number of those left out behind it.
+
+    >>> cut("abcdef", 4), cut("abcd", 4)
+    ('abcd … 2 more characters', 'abcd')
+    """
+    rest = more(len(text), most, "character")
+    return f"{text[:most]} … {rest}" if rest else text
+
+
+def percent(p: float | None) -> str:
+    """A share as a percentage: a tiny one is never printed as nothing, nor an almost whole one as the whole.
+
+    >>> [percent(p) for p in (0.5, 0.0042, 0.00001, 0.9995, 0.99999, 1, None)]
+    ['50.0%', '0.42%', '<0.01%', '99.95%', '>99.99%', '100.0%', '–']
+    """
+    if p is None or p != p:
+        return "–"
+    if p <= 0:
+        return "0%"
+    if p < 0.0001:
+        return "<0.01%"
+    if 0.9999 < p < 1:
+        return ">99.99%"
+    # Near the whole it is the rest that counts: 99.97% is not 100%.
+    return f"{p:.2%}" if p < 0.01 or 0.999 < p < 1 else f"{p:.1%}"

@@ -73,8 +73,8 @@ def test_a_trusted_notebook_with_saved_state_still_steps(browser: Any, lab: Lab)
 
     session = Session(Decoder(tiny_model(), [1, 2, 3], regex("(ab|c)[ab]{2,9}[01]+")), "kept")
     session.run()
+    session.goto(0)
     stepper = Stepper(session)
-    stepper.session.goto(0)
     length = len(session.document.path(session.leaf)) - 1
     notebook = saved(static_html(session.document, stepper.view_id), stepper.model_id)
     notebook.metadata["widgets"] = {

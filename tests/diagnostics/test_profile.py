@@ -92,7 +92,7 @@ def test_the_text_and_json_forms() -> None:
     found = wb.profile(trace_of(TIMES))
     said = str(found)
     assert "7 steps, 2 of them warm-up and not counted" in said
-    assert "7.50% of the forward passes" in said and "75.0% of mask time is hidden" in said
+    assert "7.5% of the forward passes" in said and "75.0% of mask time is hidden" in said
     assert "clock: time.perf_counter, device: cpu" in said
     wire = json.loads(json.dumps(found.to_json()))
     assert wire["warm_up"] == [0, 1] and wire["times"]["mask"]["total"] == 12.0

@@ -14,12 +14,12 @@ SIZE = 128_256
 
 
 @cache
-def large_vocabulary() -> Vocabulary:
+def large_vocabulary(size: int = SIZE) -> Vocabulary:
     """256 bytes, one end, and different words of small letters, with and without a blank before them."""
     choice = random.Random(7)
     tokens = [b"", *(bytes([b]) for b in range(256))]
     known = set(tokens)
-    while len(tokens) < SIZE:
+    while len(tokens) < size:
         word = "".join(choice.choices("etaoinshrdlucmfw", k=choice.randint(2, 7))).encode()
         word = (b" " if choice.random() < 0.4 else b"") + word
         if word not in known:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 pytest.importorskip("anywidget", reason="anywidget is not installed")
 pytest.importorskip("IPython", reason="IPython is not installed")
 
+from tests.notebook.kept import kept
 from workbench.decoding import Decoder
 from workbench.errors import UnsatisfiableGrammar, WorkbenchError
 from workbench.frontends.regex import regex
@@ -31,7 +33,12 @@ class Page:
     def __init__(self, stepper: Stepper, monkeypatch: pytest.MonkeyPatch) -> None:
         self.stepper = stepper
         self.heard: list[dict[str, Any]] = []
-        monkeypatch.setattr(stepper, "send", self.heard.append)
+        monkeypatch.setattr(stepper, "send", self._hear)
+
+    def _hear(self, message: dict[str, Any], buffers: Sequence[bytes] = ()) -> None:
+        if message.get("packed"):
+            message = json.loads(zlib.decompress(buffers[0]))
+        self.heard.append(message)
 
     def send(self, **message: Any) -> list[dict[str, Any]]:
         self.heard.clear()
@@ -47,8 +54,7 @@ def page(tiny: Any, monkeypatch: pytest.MonkeyPatch) -> Page:
 
 
 def payload(stepper: Stepper) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(zlib.decompress(stepper.payload))
-    return result
+    return kept(stepper.get_state())
 
 
 def test_starts_with_the_whole_document(page: Page) -> None:
@@ -199,7 +205,10 @@ def test_shows_a_static_view_and_a_live_one(page: Page, monkeypatch: pytest.Monk
     page.stepper._ipython_display_()
     (static, options), (live, raw) = shown
     name = f"wb-static-{page.stepper.view_id}"
-    assert static.data.startswith(f'<details class="wb-static {name}" open>')
+    rule, view = static.data.split("</style>")
+    assert rule.startswith(f"<style>.jp-OutputArea-child:has(.{name}) + ")
+    assert view.startswith(f'<details class="wb-static {name}" open>')
+    assert "text/plain" not in live  # the static view has it
     assert options == {"display_id": name}
     assert "application/vnd.jupyter.widget-view+json" in live
     assert raw["raw"] is True

@@ -21,6 +21,7 @@ export interface Action {
   run(context: Context): void;
 }
 
+export const GONE = "the kernel is gone: run the cell again";
 export const NO_KERNEL = "needs a running kernel: run the cell again";
 const free = () => null;
 

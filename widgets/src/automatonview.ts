@@ -5,7 +5,7 @@ import { StackCards } from "./cards";
 import { scrollInto } from "./chips";
 import { beforePaint, h, refill } from "./dom";
 import { dotOf, foldedNodes, near, nodeOf, rulesOf } from "./dot";
-import { count, plural } from "./format";
+import { count, more, plural } from "./format";
 import { captionOf, describe, returnsOf, transitionsFrom } from "./graph";
 import type { Panel } from "./panel";
 import { linksOf, toward } from "./walk";
@@ -16,6 +16,8 @@ const WHOLE_TO = 40;
 const NEAR = 24;
 /** From this many shown states on, rules that are not on the stack are folded unless they were opened. */
 const FOLD_FROM = 60;
+/** Transitions that are listed. */
+const WAYS = 300;
 /** Tokens of a state are counted when the pointer has rested on it. */
 const COUNT_MS = 300;
 
@@ -181,7 +183,7 @@ export class AutomatonView implements Panel {
       shown.flatMap((frame, i) => {
         const last = i === shown.length - 1;
         const sign = i > 0 ? h("span", { class: "wb-note", "aria-hidden": "true" }, "›") : "";
-        if (!frame) return [sign, h("span", { class: "wb-note" }, `… ${frames.length - 7} frames`)];
+        if (!frame) return [sign, h("span", { class: "wb-note" }, `… ${plural(frames.length - 7, "more frame")} …`)];
         const name = frame.rules.join(" · ") || `state ${frame.state}`;
         const does = last ? `${name}: where the text stands` : `${name}: show state ${frame.state}, where it goes on`;
         return [sign, h("button", { type: "button", class: "wb-small", "aria-label": does, title: does, onclick: () => (last ? this.goLive() : this.choose(frame.state)) }, last ? `▶ ${name}` : name)];
@@ -202,7 +204,7 @@ export class AutomatonView implements Panel {
         const name = `${closed ? "Unfold" : "Fold"} ${rule} (${plural(states.length, "state")})`;
         return h("button", { type: "button", class: "wb-small", "aria-expanded": String(!closed), "aria-label": name, title: name, "data-rule": rule, onclick: () => this.toggle(rule, closed) }, `${closed ? "▸" : "▾"} ${rule}`);
       }),
-      rules.length > 40 && h("span", { class: "wb-note" }, `and ${rules.length - 40} more`),
+      rules.length > 40 && h("span", { class: "wb-note" }, `… ${more(rules.length, 40, "rule")}`),
     ]);
   }
 
@@ -220,13 +222,13 @@ export class AutomatonView implements Panel {
   private drawWays(graph: Graph): void {
     const { store } = this.context;
     const ways = transitionsFrom(graph, this.listed, store.here);
-    this.way = Math.min(this.way, Math.max(0, ways.length - 1));
+    this.way = Math.min(this.way, Math.max(0, Math.min(ways.length, WAYS) - 1));
     const from = store.state === null ? "the live states" : `state ${store.state}`;
     this.listTitle.textContent = `transitions from ${from} (${ways.length})`;
     const name = (state: number | string) => (typeof state === "number" && store.doc.rules[state] ? `${state} ${store.doc.rules[state]}` : String(state));
     const prefix = `wb-way-${graph.states}-${store.cursor}`;
     refill(this.list, [prefix, ways, this.way], () => [
-      ...ways.slice(0, 300).map(([source, on, target], i) =>
+      ...ways.slice(0, WAYS).map(([source, on, target], i) =>
         h(
           "div",
           { class: `wb-way${i === this.way ? " wb-selected" : ""}`, role: "option", id: `${prefix}-${i}`, "aria-selected": String(i === this.way), "data-way": i, "aria-label": `from state ${source} on ${on} to ${typeof target === "number" ? `state ${name(target)}` : target}` },
@@ -235,6 +237,7 @@ export class AutomatonView implements Panel {
           h("span", {}, `→ ${name(target)}`),
         ),
       ),
+      ways.length > WAYS && h("p", { class: "wb-note" }, `… ${more(ways.length, WAYS, "transition")}`),
       !ways.length && h("p", { class: "wb-empty" }, "no way out of here is in this picture"),
     ]);
     if (ways.length) this.list.setAttribute("aria-activedescendant", `${prefix}-${this.way}`);

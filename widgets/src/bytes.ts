@@ -1,6 +1,6 @@
 // Inside a token: its bytes as cells, and where the automaton stands between two of them.
 import { h, patch } from "./dom";
-import { pieces, plural } from "./format";
+import { joined, pieces, plural } from "./format";
 import type { Store } from "./store";
 
 export class ByteStrip {
@@ -25,13 +25,13 @@ export class ByteStrip {
     const at = Math.min(store.byte, spelled.length);
     const live = store.live;
     const stack = cells?.[store.byte]?.[2] ?? [];
-    const where = live === null ? "asking for the states inside the token …" : live.length ? `▶ ${plural(live.length, "live state")}: ${live.slice(0, 8).join(", ")}` : "no live state";
+    const where = live === null ? "asking for the states inside the token …" : live.length ? `▶ ${plural(live.length, "live state")}: ${joined(live, 8)}` : "no live state";
     patch(
       this.element,
       h("span", { class: "wb-byte-place" }, `byte ${at} of ${spelled.length}`),
       h("span", { class: "wb-cells" }, ...shown),
       h("span", { class: "wb-here" }, where),
-      stack.length > 0 && h("span", { class: "wb-note" }, `in ${stack.slice(0, 3).join(" < ")}`),
+      stack.length > 0 && h("span", { class: "wb-note" }, `in ${joined(stack, 3, " < ")}`),
     );
   }
 }

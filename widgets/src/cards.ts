@@ -1,8 +1,8 @@
 // Live configurations as cards: each can be hidden, and those of a step can be frozen to compare with later ones.
 import { h, refill } from "./dom";
-import { label, plural } from "./format";
+import { joined, label } from "./format";
 import { lineage } from "./lineage";
-import { card, sharedBelow } from "./stack";
+import { card, depth, moreStacks, sharedBelow, stackTitle } from "./stack";
 import type { Store } from "./store";
 import type { Frame } from "./types";
 
@@ -62,7 +62,7 @@ export class StackCards {
     const { stacks } = this.store.here;
     const parent = this.store.doc.positions[this.store.here.parent];
     this.shower.hidden = ![...this.hidden].some((i) => i < stacks.length);
-    this.title.textContent = stacks.length === 1 ? `stack, depth ${stacks[0]!.length}` : plural(stacks.length, "live stack");
+    this.title.textContent = stackTitle(this.store.here);
     const key = [stacks.slice(0, SHOWN), parent?.stacks ?? null, [...this.hidden], [...this.traced], this.traced.size ? this.store.cursor : 0, this.frozen];
     refill(this.body, key, () => this.draw());
   }
@@ -80,7 +80,7 @@ export class StackCards {
         h("th", { scope: "row" }, h("button", { type: "button", class: "wb-link", title: `Go to step ${step}`, onclick: () => this.go(id) }, `step ${step}`)),
         h("td", {}, h("code", {}, token === null ? "start" : label(store.token(token)))),
         h("td", {}, where),
-        h("td", {}, frames.length),
+        h("td", {}, depth(frames)),
       );
     });
     const caption = `Trace of stack ${index + 1}, newest first${steps.length > TRACED ? `; the last ${TRACED} of ${steps.length} steps` : ""}`;
@@ -122,7 +122,7 @@ export class StackCards {
         card(frozen.frames, frozen.frames.length),
       );
     });
-    return [...cards, stacks.length > SHOWN && h("p", { class: "wb-note" }, `and ${plural(stacks.length - SHOWN, "more stack")}`), !stacks.length && h("p", { class: "wb-empty" }, "no live stack"), ...kept];
+    return [...cards, moreStacks(this.store.here, SHOWN), !stacks.length && h("p", { class: "wb-empty" }, "no live stack"), ...kept];
   }
 }
 
@@ -130,5 +130,5 @@ export class StackCards {
 function popped(frames: Frame[], old: Frame[]): HTMLElement | false {
   const gone = old.slice(0, Math.max(0, old.length - sharedBelow(frames, old)));
   const names = gone.slice(1).map((frame) => frame.rules.join(" · ") || `state ${frame.state}`);
-  return names.length > 0 && h("p", { class: "wb-note" }, "popped: ", h("s", {}, names.slice(0, 6).join(", ")));
+  return names.length > 0 && h("p", { class: "wb-note" }, "popped: ", h("s", {}, joined(names, 6)));
 }

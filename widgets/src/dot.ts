@@ -1,4 +1,5 @@
 // DOT text of a graph with some rules folded: each folded rule is one box.
+import { shorten } from "./format";
 import type { Graph } from "./types";
 
 const quote = (text: string): string => `"${text.replace(/\\/g, "\\\\").replace(/"/g, '\\"').replace(/\n/g, " ")}"`;
@@ -70,7 +71,7 @@ export function dotOf(graph: Graph, rules: Record<string, string>, folded: Set<s
       lines.push(`${box} [id=${box} shape=box style=rounded margin="0.35,0.05" label=${quote(`▭ ${rule} (${states.length})`)}]`);
       continue;
     }
-    if (rule) lines.push(`subgraph cluster_${states[0]} { label=${quote(rule.slice(0, 40))} color=gray70 style=rounded`);
+    if (rule) lines.push(`subgraph cluster_${states[0]} { label=${quote(shorten(rule, 40))} color=gray70 style=rounded`);
     for (const state of states) lines.push(`s${state} [id=s${state} label=${quote(final.has(state) ? `${state} ✓` : String(state))}]`);
     if (rule) lines.push("}");
   }

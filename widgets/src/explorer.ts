@@ -9,7 +9,7 @@ import { RecordedSearch } from "./search";
 import { setState } from "./toolbar";
 import type { Position } from "./types";
 import { VirtualList } from "./virtual";
-import { byLikelihood, groupTokens, hasBit, labelOf, query, Vocabulary, type Filter, type Group, type Grouping, type MaskAnswer, type TokenSet, type VocabularyAnswer } from "./vocabulary";
+import { byLikelihood, likeliest, groupTokens, hasBit, labelOf, query, Vocabulary, type Filter, type Group, type Grouping, type MaskAnswer, type TokenSet, type VocabularyAnswer } from "./vocabulary";
 import { whyParts } from "./whyview";
 
 const GROUPINGS: [Grouping, string][] = [
@@ -26,6 +26,9 @@ const FILTERS: [Filter, string, string][] = [
   ["all", "all", "All tokens"],
 ];
 type Row = { group: Group; open: boolean } | { id: number };
+
+/** Tokens that stand for a closed group; the group says how many it has. */
+const SAMPLES = 8;
 
 export class Explorer implements Panel {
   readonly id = "tokens";
@@ -240,7 +243,7 @@ export class Explorer implements Panel {
     const vocabulary = this.known!;
     if ("group" in row) {
       const { group, open } = row;
-      const samples = open ? [] : byLikelihood(group.ids.length > 5000 ? group.ids.slice(0, 5000) : group.ids, set).slice(0, 8);
+      const samples = open ? [] : likeliest(group.ids, set, SAMPLES);
       return h(
         "div",
         { class: "wb-group", role: "option", "aria-expanded": String(open), "aria-label": `${group.name}, ${plural(group.ids.length, "token")}, ${percent(group.mass)}` },

@@ -1,15 +1,14 @@
 // Numbers and token texts as people read them.
 import type { Token } from "./types";
 
-/** A probability as a percentage; a tiny one is never printed as zero. */
+/** A share as a percentage: a tiny one is never printed as nothing, nor an almost whole one as the whole. */
 export function percent(p: number | null): string {
   if (p === null || Number.isNaN(p)) return "–";
   if (p <= 0) return "0%";
   if (p < 0.0001) return "<0.01%";
   if (p > 0.9999 && p < 1) return ">99.99%";
-  const value = p * 100;
   // Near the whole it is the rest that counts: 99.97% is not 100%.
-  return `${value.toFixed(value < 1 || (value > 99.9 && p < 1) ? 2 : 1)}%`;
+  return `${(p * 100).toFixed(p < 0.01 || (p > 0.999 && p < 1) ? 2 : 1)}%`;
 }
 
 /** A time given in milliseconds. */
@@ -32,6 +31,22 @@ export function bits(n: number): string {
 
 export function plural(n: number, word: string): string {
   return `${count(n)} ${word}${n === 1 ? "" : "s"}`;
+}
+
+/** What is left out of a list; empty where nothing is. */
+export function more(total: number, shown: number, word: string): string {
+  return total > shown ? plural(total - shown, `more ${word}`) : "";
+}
+
+/** The first items as one text, with the number of those left out. */
+export function joined(items: readonly unknown[], most: number, separator = ", "): string {
+  const rest = items.length > most ? ` … ${count(items.length - most)} more` : "";
+  return items.slice(0, most).join(separator) + rest;
+}
+
+/** A text of at most so many characters. */
+export function shorten(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
 /** A piece of a token: text as it is, a mark for a character that has no shape, or bytes in hexadecimal. */

@@ -1,5 +1,5 @@
 // The frame of all screens: toolbar, tokens, headline, then one screen or the tabs of all; one store, one cursor.
-import { ACTIONS, actionFor, keyName, perform, showKey, type Context } from "./actions";
+import { ACTIONS, actionFor, GONE, keyName, perform, showKey, type Context } from "./actions";
 import { ByteStrip } from "./bytes";
 import { Chips, headline } from "./chips";
 import { fill, h, patch } from "./dom";
@@ -149,7 +149,7 @@ export function mount(root: HTMLElement, store: Store, host: Host, choices: Choi
     patch(head, ...headline(store).map((part) => h("span", {}, part)));
     const problem = store.doc.problem;
     banner.hidden = !problem;
-    if (problem) fill(banner, h("strong", {}, `⊘ ${problem.kind}: `), problem.message);
+    if (problem) fill(banner, h("strong", {}, `${problem.kind === "stopped" ? "■" : "⊘"} ${problem.kind}: `), problem.message);
     const line = statusLine();
     if (status.textContent !== line) status.textContent = line;
     if (!text.hidden) text.textContent = describePosition(store);
@@ -163,7 +163,7 @@ export function mount(root: HTMLElement, store: Store, host: Host, choices: Choi
 
   function statusLine(): string {
     const meta = store.doc.meta;
-    const kernel = store.busy ? "working …" : store.connected === false ? "recorded run: stepping and searching work, new tokens need a kernel" : "";
+    const kernel = store.busy ? "working …" : store.gone ? GONE : store.connected === false ? "recorded run: stepping and searching work, new tokens need a kernel" : "";
     return [meta["model"], meta["grammar"], meta["device"], kernel].filter(Boolean).join(" · ");
   }
 

@@ -3,7 +3,7 @@ import { Canvas, smallButton } from "./canvas";
 import { h, refill } from "./dom";
 import { layouts } from "./layouts";
 import { dotOf, near } from "./dot";
-import { plural } from "./format";
+import { joined, plural } from "./format";
 import type { Store } from "./store";
 import type { Graph, Position } from "./types";
 
@@ -120,12 +120,12 @@ export function returnsOf(graph: Graph, here: Position): [number, number][] {
 }
 
 export function describe(graph: Graph, live: number[]): string {
-  const where = live.length ? `live in ${plural(live.length, "state")}: ${live.slice(0, 8).join(", ")}` : "no live state";
+  const where = live.length ? `live in ${plural(live.length, "state")}: ${joined(live, 8)}` : "no live state";
   return `Automaton of ${plural(graph.states, "state")}, ${where}`;
 }
 
 export function captionOf(graph: Graph, live: number[]): string {
   const shown = graph.states - graph.hidden;
   const size = graph.hidden ? `${shown} of ${plural(graph.states, "state")}, those around the live ones` : plural(graph.states, "state");
-  return `${size}; live: ${live.length ? live.slice(0, 12).join(", ") : "none"}${live.length > 12 ? " …" : ""}`;
+  return `${size}; live: ${joined(live, 12) || "none"}`;
 }

@@ -1,6 +1,6 @@
 // Entry of the bundle: an anywidget module, which also starts a self-contained report page.
-import { decodeDocument, fromBase64, fromView } from "./decode";
-import { NO_KERNEL } from "./actions";
+import { decodeDocument, fromBase64, fromView, inflate, readDocument } from "./decode";
+import { GONE, NO_KERNEL } from "./actions";
 import { RecordedSearch } from "./search";
 import { mount, type Mounted } from "./frame";
 import { Store } from "./store";
@@ -14,11 +14,13 @@ interface Model {
   on(name: string, callback: (...args: never[]) => void): void;
   off(name: string, callback: (...args: never[]) => void): void;
   send(content: unknown): void;
+  widget_manager?: { kernel?: Kernel | null };
 }
 
 type Message =
   | { type: "hello" }
-  | ({ type: "change" } & Change)
+  | ({ type: "change"; packed?: false } & Change)
+  | { type: "change"; packed: true }
   | { type: "done" }
   | { type: "reset" }
   | { type: "answer"; request: number; answer: Record<string, unknown> }
@@ -51,6 +53,40 @@ function closeStatic(id: string, live: HTMLElement): () => void {
   return () => observer.disconnect();
 }
 
+interface Signal {
+  connect(listener: (...details: unknown[]) => void): void;
+  disconnect(listener: (...details: unknown[]) => void): void;
+}
+
+/** What JupyterLab's manager of widgets says of a kernel; other hosts may have none of it. */
+interface Kernel {
+  statusChanged?: Signal;
+  disposed?: Signal;
+}
+
+const ENDED = ["restarting", "autorestarting", "terminating", "dead"];
+
+/** Call `gone` once when the kernel that made a model ends, however it ends. */
+function watchKernel(model: Model, gone: () => void): () => void {
+  const kernel = model.widget_manager?.kernel;
+  const onStatus = (_: unknown, status: unknown) => {
+    if (ENDED.includes(String(status))) end();
+  };
+  const end = () => {
+    stop();
+    gone();
+  };
+  const stop = () => {
+    model.off("comm_live_update", end);
+    kernel?.statusChanged?.disconnect(onStatus);
+    kernel?.disposed?.disconnect(end);
+  };
+  model.on("comm_live_update", end);
+  kernel?.statusChanged?.connect(onStatus);
+  kernel?.disposed?.connect(end);
+  return stop;
+}
+
 class KernelHost implements Host {
   private requests = new Map<number, (found: Found) => void>();
   private questions = new Map<number, (answer: Answer<never>) => void>();
@@ -81,7 +117,7 @@ class KernelHost implements Host {
   /** Tell the kernel now where the cursor is. */
   tellMove(): void {
     window.clearTimeout(this.timer);
-    if (this.move === null) return;
+    if (this.move === null || this.store.gone) return;
     this.told = this.move;
     this.model.set("cursor", this.move);
     this.model.save_changes();
@@ -117,8 +153,17 @@ class KernelHost implements Host {
   }
 
   shown(tab: string): void {
+    if (this.store.gone) return;
     this.model.set("tab", tab);
     this.model.save_changes();
+  }
+
+  /** Nobody will answer any more. */
+  gone(): void {
+    for (const found of this.requests.values()) found({ rows: [], total: 0, note: GONE });
+    for (const answer of this.questions.values()) answer({ answer: { error: GONE }, buffers: [] } as unknown as Answer<never>);
+    this.requests.clear();
+    this.questions.clear();
   }
 
   found(request: number, found: Found): void {
@@ -128,7 +173,14 @@ class KernelHost implements Host {
 }
 
 async function render({ model, el }: { model: Model; el: HTMLElement }): Promise<() => void> {
-  const read = () => decodeDocument(fromView(model.get("payload") as DataView));
+  const read = () => readDocument((name) => model.get(name));
+  // Messages are taken one after the other, also those that come while the document is read.
+  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = (work: () => void | Promise<void>) => void (turn = turn.then(work).catch((error: unknown) => console.error(error)));
+  const hear = (message: Message, buffers: DataView[] = []) => inTurn(() => onMessage(message, buffers));
+  let started = () => {};
+  turn = new Promise<void>((resolve) => (started = resolve));
+  model.on("msg:custom", hear);
   const store = new Store(await read(), model.get("cursor") as number);
   const host = new KernelHost(model, store);
   const root = document.createElement("div");
@@ -144,14 +196,15 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
     store.connected = false;
     store.notify();
   }, PATIENCE_MS);
-  const onMessage = (message: Message, buffers: DataView[] = []) => {
+  const onMessage = async (message: Message, buffers: DataView[]) => {
     if (message.type === "found") host.found(message.request, message);
     else if (message.type === "answer") host.answered(message.request, message.answer, buffers);
-    else if (message.type === "reset") void reset();
+    else if (message.type === "reset") await reset();
     else {
       store.connected = true;
       if (message.type === "change") {
-        store.merge({ ...message, cursor: host.heard(message.cursor) });
+        const change = message.packed ? (JSON.parse(await inflate(fromView(buffers[0]!))) as Change) : message;
+        store.merge({ ...change, cursor: host.heard(change.cursor) });
       }
       if (message.type === "done") store.busy = false;
       store.notify();
@@ -166,34 +219,49 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
   };
   const onPayload = () => {
     if (store.connected) return; // messages brought everything already
-    void read().then((doc) => {
-      if (doc.positions.length < store.doc.positions.length) return;
+    inTurn(async () => {
+      const doc = await read();
+      if (store.connected || doc.positions.length < store.doc.positions.length) return;
       store.replace(doc);
       store.notify();
     });
   };
-  const onCursor = () => {
-    if (store.cursor === model.get("cursor")) return; // it was this page that moved
-    store.move(host.heard(model.get("cursor") as number));
-    store.notify();
-  };
+  // In turn: the positions that it may move to are read first.
+  const onCursor = () =>
+    inTurn(() => {
+      if (store.cursor === model.get("cursor")) return; // it was this page that moved
+      store.move(host.heard(model.get("cursor") as number));
+      store.notify();
+    });
   const onTab = () => mounted.show(model.get("tab") as string);
   const onTheme = () => mounted.theme(model.get("theme") as string);
-  model.on("msg:custom", onMessage);
   model.on("change:payload", onPayload);
+  model.on("change:pieces", onPayload);
   model.on("change:cursor", onCursor);
   model.on("change:theme", onTheme);
   model.on("change:tab", onTab);
+  const stopWatching = watchKernel(model, () =>
+    inTurn(() => {
+      store.connected = store.busy = false;
+      store.gone = true;
+      store.doc.problem = { kind: "no kernel", message: `${GONE}. What was recorded can still be looked at.` };
+      host.gone();
+      store.notify();
+    }),
+  );
+  started();
   model.send({ type: "hello" });
   return () => {
     window.clearTimeout(patience);
     host.tellMove();
-    model.off("msg:custom", onMessage);
+    model.off("msg:custom", hear);
     model.off("change:payload", onPayload);
+    model.off("change:pieces", onPayload);
     model.off("change:cursor", onCursor);
     model.off("change:theme", onTheme);
     model.off("change:tab", onTab);
     stopClosing();
+    stopWatching();
     mounted.stop();
   };
 }

@@ -1,7 +1,7 @@
 // Where the time goes: tracks on one clock, heaviest first, a histogram; statistics of a range.
 import type { Context } from "./actions";
 import { fill, h, refill, svg } from "./dom";
-import { count, duration, percent, plural } from "./format";
+import { count, duration, more, percent, plural } from "./format";
 import type { Panel } from "./panel";
 import { heaviest, logBins, summarise, warmUp, type Heavy, type Summary, type Timed } from "./stats";
 import { drawMap, drawTracks, legend, markHere, type Window } from "./tracks";
@@ -14,6 +14,9 @@ const VIEWS: [View, string][] = [
 ];
 /** A mask is to cost less than this share of a forward pass; the histogram draws the line. */
 const TARGET = 0.1;
+
+/** Groups that the table lists. */
+const GROUPS = 200;
 
 export class Profiler implements Panel {
   readonly id = "profile";
@@ -146,13 +149,14 @@ export class Profiler implements Panel {
   }
 
   private heavyParts(steps: Timed[], groups: Heavy[], columns: [string, string, (g: Heavy) => string][], by: "rule" | "state"): HTMLElement[] {
-    const rows = groups.slice(0, 200).map((group) => {
+    const rows = groups.slice(0, GROUPS).map((group) => {
       const cells = columns.map(([name, , text], i) => (i === 0 ? h("th", { scope: "row" }, h("button", { type: "button", class: "wb-link", title: "Go to its slowest step", onclick: () => this.goSlowest(steps, group.name, by) }, text(group))) : h("td", { class: name === "share" ? "wb-share" : "", style: name === "share" ? `--wb-share:${(100 * group.share).toFixed(1)}%` : "" }, text(group))));
       return h("tr", {}, ...cells);
     });
     return [
       h("div", { class: "wb-tools" }, h("label", {}, "group by ", this.by), h("label", { class: "wb-check" }, this.expert, " more columns")),
       h("div", { class: "wb-scroll" }, h("table", { class: "wb-table wb-heavy" }, h("caption", {}, `${plural(steps.length, "step")}, heaviest first`), h("thead", {}, h("tr", {}, ...columns.map(([name, title]) => h("th", { scope: "col", title }, name)))), h("tbody", {}, ...rows))),
+      ...(groups.length > GROUPS ? [h("p", { class: "wb-note" }, `… ${more(groups.length, GROUPS, by)}`)] : []),
     ];
   }
 

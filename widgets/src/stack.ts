@@ -1,8 +1,8 @@
 // The live stacks, top first: where the parser is, and where each call will return to.
 import { h, patch } from "./dom";
-import { plural } from "./format";
+import { count, more, plural } from "./format";
 import type { Store } from "./store";
-import type { Frame } from "./types";
+import type { Frame, Position } from "./types";
 
 const SHOWN = 3;
 const DEPTH = 40;
@@ -16,16 +16,41 @@ export class StackPanel {
 
   update(): void {
     const { stacks } = this.store.here;
-    const depth = stacks[0]?.length ?? 0;
-    this.title.textContent = stacks.length > 1 ? `${plural(stacks.length, "live stack")}` : `stack, depth ${depth}`;
+    this.title.textContent = stackTitle(this.store.here);
     const parent = this.store.doc.positions[this.store.here.parent];
     patch(
       this.body,
       ...stacks.slice(0, SHOWN).map((frames, i) => card(frames, parent ? sharedBelow(frames, parent.stacks[i] ?? []) : frames.length)),
-      stacks.length > SHOWN && h("p", { class: "wb-note" }, `and ${plural(stacks.length - SHOWN, "more stack")}`),
+      moreStacks(this.store.here, SHOWN),
       !stacks.length && h("p", { class: "wb-empty" }, "no live stack"),
     );
   }
+}
+
+/** Stacks are counted so far (workbench/decoding/trace.py). */
+const COUNTED = 1000;
+
+const total = (here: Position) => Math.max(here.stackCount ?? 0, here.stacks.length);
+
+/** Frames of a stack; of a very deep one the last frame stands for those left out. */
+export function depth(frames: Frame[] | undefined): number {
+  const rest = frames?.[frames.length - 1];
+  return rest ? frames.length + (rest.state < 0 && rest.count ? rest.count - 1 : 0) : 0;
+}
+
+/** How many stacks are live, or how deep the only one is. */
+export function stackTitle(here: Position): string {
+  const all = total(here);
+  return all > 1 ? `${count(all)}${all >= COUNTED ? " or more" : ""} live stacks` : `stack, depth ${count(depth(here.stacks[0]))}`;
+}
+
+/** What says how many stacks are not shown, where there are such. */
+export function moreStacks(here: Position, shown: number): HTMLElement | false {
+  const all = total(here);
+  const listed = Math.min(shown, here.stacks.length);
+  if (all <= listed) return false;
+  const recorded = all > here.stacks.length ? `; ${here.stacks.length} are recorded` : "";
+  return h("p", { class: "wb-note" }, `… ${more(all, listed, "stack")}${all >= COUNTED ? " or even more" : ""}${recorded}`);
 }
 
 /** How many frames, counted from the bottom, two stacks have in common; a changed state on top is no new frame. */
@@ -44,7 +69,7 @@ export function sharedBelow(frames: Frame[], old: Frame[]): number {
 /** One stack; frames above the `before` lowest ones are marked as pushed. */
 export function card(frames: Frame[], before: number): HTMLElement {
   const grown = Math.max(0, frames.length - before);
-  const list = h("ol", { class: "wb-frames", "aria-label": `Stack, top first, ${plural(frames.length, "frame")}` });
+  const list = h("ol", { class: "wb-frames", "aria-label": `Stack, top first, ${plural(depth(frames), "frame")}` });
   frames.slice(0, DEPTH).forEach((frame, i) => {
     list.append(
       h(
@@ -53,11 +78,11 @@ export function card(frames: Frame[], before: number): HTMLElement {
         h("span", { class: "wb-glyph", "aria-hidden": "true" }, i === 0 ? "▶" : " "),
         h("span", { class: "wb-rule" }, frame.rules.length ? frame.rules.join(" · ") : "(no rule)"),
         h("span", { class: "wb-id" }, i === 0 ? `in state ${frame.state}` : frame.state < 0 ? "" : `returns to ${frame.state}`),
-        frame.count !== null && h("span", { class: "wb-count" }, `× ${frame.count}`),
+        frame.count !== null && frame.state >= 0 && h("span", { class: "wb-count" }, `× ${frame.count}`),
         i < grown && h("span", { class: "wb-id" }, "pushed"),
       ),
     );
   });
-  if (frames.length > DEPTH) list.append(h("li", { class: "wb-note" }, `… ${plural(frames.length - DEPTH, "frame")} below`));
+  if (frames.length > DEPTH) list.append(h("li", { class: "wb-note" }, `… ${plural(depth(frames) - DEPTH, "more frame")} below`));
   return list;
 }

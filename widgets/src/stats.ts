@@ -64,7 +64,7 @@ export interface Heavy {
 export function heaviest(steps: Timed[], by: "rule" | "state"): Heavy[] {
   const groups = new Map<string, Timed[]>();
   for (const step of steps) {
-    const name = by === "rule" ? step.stacks[0]?.[0]?.rules.join(" · ") || "(no rule)" : step.live.length ? `state ${step.live.slice(0, 4).join(", ")}` : "(no state)";
+    const name = by === "rule" ? step.stacks[0]?.[0]?.rules.join(" · ") || "(no rule)" : step.live.length ? `state ${step.live.join(", ")}` : "(no state)";
     const list = groups.get(name);
     if (list) list.push(step);
     else groups.set(name, [step]);

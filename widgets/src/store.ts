@@ -2,6 +2,7 @@
 //
 // Positions form a tree: taking another token in the past adds a branch and erases nothing. `leaf`
 // says which branch is shown; `cursor` is a position on the path from the root to it.
+import { apply } from "./decode";
 import type { Change, Doc, Position, Row, Token } from "./types";
 
 export type Encoding = "none" | "kind" | "probability" | "mass" | "time";
@@ -36,6 +37,8 @@ export class Store {
   busy = false;
   /** null until it is known whether a kernel answers. */
   connected: boolean | null = null;
+  /** The kernel that answered has ended. */
+  gone = false;
   options: Options = { background: "kind", underline: "none", allowedOnly: false, query: "" };
   private children = new Map<number, number[]>();
   private paths: { leaf: number; path: Position[]; places: Map<number, number> } | null = null;
@@ -156,11 +159,7 @@ export class Store {
   }
 
   merge(change: Change): void {
-    Object.assign(this.doc.tokens, change.tokens);
-    Object.assign(this.doc.graphs, change.graphs);
-    Object.assign(this.doc.rules, change.rules);
-    for (const position of change.positions) this.doc.positions[position.id] = position;
-    this.doc.problem = change.problem;
+    apply(this.doc, change);
     this.index();
     this.leaf = this.lastLeaf(this.leaf);
     this.move(change.cursor);

@@ -2,7 +2,7 @@
 import { take, why, type Context } from "./actions";
 import { scrollInto } from "./chips";
 import { beforePaint, h, patch } from "./dom";
-import { pieces, plural } from "./format";
+import { count, pieces, plural } from "./format";
 import { RowView, type RowLook } from "./rowview";
 import { drawnFrom, drawnText, isPlain } from "./sampling";
 import { ordered } from "./store";
@@ -147,10 +147,16 @@ export class Table {
     if (!here.open) return "There are no candidates: the run ended here.";
     const parts = [];
     if (query) parts.push(`${plural(found.total, "token")} found`);
-    else parts.push(`the ${this.rows.length} likeliest are listed; search finds the others`);
-    if (query && found.total > this.rows.length) parts.push(`the first ${this.rows.length} are listed`);
+    else parts.push(`the ${this.rows.length} likeliest are listed${this.left(here)}; search finds the others`);
+    if (query && found.total > this.rows.length) parts.push(`the first ${this.rows.length} are listed, ${count(found.total - this.rows.length)} more are not`);
     if (found.note) parts.push(found.note);
     return `${parts.join("; ")}.`;
+  }
+
+  /** How many allowed tokens the list lacks. */
+  private left(here: Position): string {
+    const listed = this.rows.filter((row) => row[3]).length;
+    return here.allowed > listed ? `, ${count(here.allowed - listed)} more are allowed` : "";
   }
 
   private ask(key: string, here: Position, query: string, allowedOnly: boolean): void {

@@ -1,4 +1,5 @@
 // Where a run is to stop. The kernel decides the same for new steps (workbench/notebook/targets.py).
+import { depth } from "./stack";
 import type { Store } from "./store";
 import type { Position, Until } from "./types";
 
@@ -8,7 +9,7 @@ export interface Target {
   mass: number;
 }
 
-export const depthOf = (position: Position): number => position.stacks[0]?.length ?? 0;
+export const depthOf = (position: Position): number => depth(position.stacks[0]);
 
 export function topRules(position: Position): Set<string> {
   return new Set(position.stacks.flatMap((frames) => frames[0]?.rules ?? []));
@@ -40,9 +41,9 @@ export function isReached(position: Position, target: Target, depth: number): bo
 /** The first recorded position after the cursor where a run stops, if the record has one. */
 export function reachedLater(store: Store, target: Target): Position | undefined {
   const path = store.path;
-  const depth = depthOf(store.here);
+  const start = depthOf(store.here);
   for (let i = store.depth + 1; i < path.length; i++) {
-    if (isReached(path[i]!, target, depth) || breaksAt(path[i - 1]!, path[i]!, store.breaks)) return path[i];
+    if (isReached(path[i]!, target, start) || breaksAt(path[i - 1]!, path[i]!, store.breaks)) return path[i];
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 // The position at the cursor as plain text: for copying, for screen readers, for a terminal's eye.
 import { headline } from "./chips";
-import { joinText, label, percent } from "./format";
+import { joined, joinText, label, more, percent } from "./format";
 import { ordered, type Store } from "./store";
 
 const ROWS = 15;
@@ -13,9 +13,11 @@ export function describePosition(store: Store): string {
   const edge = store.next?.edge;
   if (edge) lines.push(`taken: ${label(store.token(edge.token))} (id ${edge.token}), ${edge.kind}, ${percent(edge.before)} before, ${percent(edge.after)} after the mask`);
   here.stacks.slice(0, 4).forEach((frames, i) => {
-    const names = frames.slice(0, 20).map((frame) => `${frame.rules.join(" · ") || "(no rule)"} (${frame.state})${frame.count === null ? "" : ` × ${frame.count}`}`);
-    lines.push(`stack ${i + 1}, top first: ${names.join(" / ")}`);
+    const names = frames.map((frame) => `${frame.rules.join(" · ") || "(no rule)"} (${frame.state})${frame.count === null ? "" : ` × ${frame.count}`}`);
+    lines.push(`stack ${i + 1}, top first: ${joined(names, 20, " / ")}`);
   });
+  const stacks = Math.max(here.stackCount ?? 0, here.stacks.length);
+  if (stacks > 4) lines.push(`… ${more(stacks, 4, "stack")}`);
   if (here.live.length) lines.push(`live states: ${here.live.join(", ")}`);
   if (here.open && here.rows.length) {
     const rows = ordered(here.rows).slice(0, ROWS);
@@ -28,5 +30,6 @@ export function describePosition(store: Store): string {
       lines.push(`${names[i]!.padEnd(width)}  ${percent(row[1]).padStart(8)}  ${(row[3] ? percent(row[2]) : "–").padStart(8)}  ${verdict}`);
     });
   }
+  if (here.open && here.rows.length > ROWS) lines.push(`… ${more(here.rows.length, ROWS, "recorded candidate")}`);
   return lines.join("\n");
 }

@@ -1,6 +1,6 @@
 // Mask time against forward time, on one clock. What the forward pass does not hide is outlined.
 import { fill, h, patch, svg } from "./dom";
-import { duration, percent } from "./format";
+import { count, duration, percent } from "./format";
 import type { Store } from "./store";
 import type { Position, Times } from "./types";
 
@@ -48,7 +48,7 @@ export class TimesPanel {
     const old = this.drawn;
     if (!old || old.path !== this.store.path || old.from !== from || old.length !== timed.length) {
       const picture = this.all(part);
-      this.drawn = { path: this.store.path, from, length: timed.length, picture, note: summary(timed) };
+      this.drawn = { path: this.store.path, from, length: timed.length, picture, note: summary(timed, part.length) };
     }
     const { picture, note } = this.drawn!;
     picture.querySelector(".wb-column-here")?.classList.remove("wb-column-here");
@@ -111,7 +111,7 @@ export class TimesPanel {
   }
 }
 
-function summary(timed: { times: Times }[]): HTMLElement {
+function summary(timed: { times: Times }[], drawn: number): HTMLElement {
   const mask = median(timed.map((p) => p.times.mask));
   const forward = median(timed.map((p) => p.times.forward));
   const exposed = median(timed.map((p) => p.times.exposed));
@@ -119,6 +119,6 @@ function summary(timed: { times: Times }[]): HTMLElement {
   return h(
     "div",
     { class: "wb-note" },
-    `median of ${timed.length}: forward ${duration(forward)}, mask ${duration(mask)}${share}, exposed ${duration(exposed)}`,
+    `median of ${timed.length}: forward ${duration(forward)}, mask ${duration(mask)}${share}, exposed ${duration(exposed)}${timed.length > drawn ? `; drawn: ${drawn} steps near this one, ${count(timed.length - drawn)} more are not` : ""}`,
   );
 }

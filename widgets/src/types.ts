@@ -55,6 +55,8 @@ export interface Position {
   accepting: boolean;
   live: number[];
   stacks: Frame[][];
+  /** Live stacks in all, of which `stacks` are the first; 1,000 where there are so many or more. */
+  stackCount?: number;
   graph: string;
   mask: string;
   times: Times | null;

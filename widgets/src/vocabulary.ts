@@ -187,6 +187,16 @@ export function byLikelihood(ids: number[], set: TokenSet): number[] {
   return ids.sort((a, b) => weight(b) - weight(a) || a - b);
 }
 
+/** The first few of the ids by likelihood, without ordering all of them. */
+export function likeliest(ids: number[], set: TokenSet, most: number): number[] {
+  let best: number[] = [];
+  for (const id of ids) {
+    best.push(id);
+    if (best.length > 64 + most) best = byLikelihood(best, set).slice(0, most);
+  }
+  return byLikelihood(best, set).slice(0, most);
+}
+
 /** A token as one printable text. */
 export function labelOf(vocabulary: Vocabulary, id: number): string {
   return pieces(vocabulary.token(id))

@@ -49,7 +49,8 @@ export class WatchPanel {
     }
     const token = store.watched;
     const path = store.path.filter((position) => position.open);
-    fill(this.body, h("p", { class: "wb-watch-here" }, ...this.here(token)), this.chart(path.slice(-LAST), token));
+    const earlier = path.length > LAST && h("p", { class: "wb-note" }, `the last ${LAST} steps; ${count(path.length - LAST)} more before them`);
+    fill(this.body, h("p", { class: "wb-watch-here" }, ...this.here(token)), this.chart(path.slice(-LAST), token), earlier);
   }
 
   private here(token: number): (Node | string)[] {

@@ -1,6 +1,6 @@
 // Why a token is allowed or not, byte by byte.
 import { fill, h } from "./dom";
-import { label, pieces } from "./format";
+import { joined, label, pieces } from "./format";
 import type { Store } from "./store";
 import type { Token, Why } from "./types";
 
@@ -29,7 +29,7 @@ function byteTable(token: Token | undefined, why: Why): HTMLElement | null {
       {},
       h("td", {}, h("code", {}, piece.kind === "hex" ? `0x${piece.text}` : piece.text)),
       h("td", { class: tone }, `${glyph} ${status}`),
-      h("td", {}, states.slice(0, 4).join(", ") + (states.length > 4 ? " …" : "")),
+      h("td", {}, joined(states, 4)),
       h("td", {}, stack[0] ?? ""),
     );
   });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bits, count, duration, joinText, label, percent, pieces, plural } from "../src/format";
+import percentages from "../../tests/notebook/percentages.json";
+import { bits, count, duration, joined, joinText, label, more, percent, pieces, plural } from "../src/format";
 
 test("a probability is never printed as zero unless it is zero", () => {
   const cases: [number | null, string][] = [
@@ -18,6 +19,15 @@ test("a probability is never printed as zero unless it is zero", () => {
     [1, "100.0%"],
   ];
   for (const [p, text] of cases) assert.equal(percent(p), text);
+});
+
+test("percentages are those of Python's views", () => {
+  for (const [p, text] of percentages as [number | null, string][]) assert.equal(percent(p), text);
+});
+
+test("what is left out of a list is said", () => {
+  assert.deepEqual([more(43, 40, "frame"), more(1041, 1040, "frame"), more(2, 40, "frame")], ["3 more frames", "1 more frame", ""]);
+  assert.deepEqual([joined([1, 2, 3, 4], 2), joined([1, 2], 2, " < "), joined([], 3)], ["1, 2 … 2 more", "1 < 2", ""]);
 });
 
 test("times carry a unit that fits", () => {

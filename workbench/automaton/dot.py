@@ -88,7 +88,7 @@ def byte_label(values: Iterable[int], limit: int = 28) -> str:
     if not found:
         return "no byte"
     ranges = _ranges(found)
-    missing = [byte for byte in range(found[0], found[-1]) if byte not in set(found)]
+    missing = sorted(set(range(found[0], found[-1])).difference(found))
     if len(ranges) > 1 and len(missing) <= 4 and len(missing) * 8 < len(found):
         but = " ".join(_byte_name(byte) for byte in missing)
         return f"{_range_name(found[0], found[-1])} but {but}"

@@ -4,7 +4,8 @@
 
     decoder = Decoder(model, "Name a colour.", grammar)
     decoder.candidates(5)          # what may come next, with probabilities before and after the mask
-    decoder.step()                 # let the sampler choose
+    decoder.peek()                 # what the sampler would choose
+    decoder.step()                 # let it choose
     decoder.step(token_id)         # choose
     decoder.back()                 # take it back
 
@@ -16,6 +17,7 @@ Next file to read: ``workbench/decoding/generation.py``.
 
 from __future__ import annotations
 
+import copy
 import datetime
 import functools
 import json
@@ -82,6 +84,10 @@ class _Position:
     apply_ms: float
     before: Distribution | None = None
     after: Distribution | None = None
+    #: the sampler's token, and how long it took to choose it
+    choice: tuple[int, float] | None = None
+    #: what a step records whatever its token is, made when it is first asked for
+    record: dict[str, Any] | None = None
 
     def describe(self) -> tuple[Distribution, Distribution]:
         """The distributions before and after the mask."""
@@ -229,29 +235,43 @@ class Decoder:
         Raises ``DeadEnd`` when no token may come next, ``WorkbenchError`` when the run is finished or
         the token given is not allowed; the decoder stays as it was then.
         """
-        if self.is_finished:
-            raise WorkbenchError(
-                f"this run is finished ({self.trace.finish_reason}): step back first"
-            )
-        position = self._ensure()
-        situation = position.situation
-        if situation.allowed_count == 0:
-            self._dead_end()
-        started = time.perf_counter()
-        if token_id is None:
-            index = len(self.trace.steps)
-            token = self.sampling.choose(position.masked, uniform(self._seed, index))
-        else:
-            token = int(token_id)
-        sample_ms = (time.perf_counter() - started) * 1000 + position.apply_ms
-        step = self._describe_step(position, token, token_id is not None, sample_ms)
-        if not self.matcher.accept(token):
-            raise WorkbenchError(self._refusal(token))
+        step = self.peek() if token_id is None else self._chosen(int(token_id))
+        if not self.matcher.accept(step.token_id):
+            raise WorkbenchError(self._refusal(step.token_id))
         if self.matcher.is_terminated:  # an end token may also be one that the grammar names inside
             step = replace(step, kind="eos")
         step = self.trace.append(step)
         self._after_token()
         return step
+
+    def peek(self) -> TraceStep:
+        """The step that the sampler would take next, which is not taken; a ``step`` after it costs little.
+
+        Raises what :meth:`step` raises.
+        """
+        position = self._open()
+        if position.choice is None:
+            started = time.perf_counter()
+            index = len(self.trace.steps)
+            token = self.sampling.choose(position.masked, uniform(self._seed, index))
+            position.choice = token, (time.perf_counter() - started) * 1000
+        token, took = position.choice
+        return self._describe_step(position, token, False, took + position.apply_ms)
+
+    def _chosen(self, token: int) -> TraceStep:
+        position = self._open()
+        return self._describe_step(position, token, True, position.apply_ms)
+
+    def _open(self) -> _Position:
+        """The current position, where a token may be taken."""
+        if self.is_finished:
+            raise WorkbenchError(
+                f"this run is finished ({self.trace.finish_reason}): step back first"
+            )
+        position: _Position = self._ensure()
+        if position.situation.allowed_count == 0:
+            self._dead_end()
+        return position
 
     def back(self, n: int = 1) -> int:
         """Take back the last ``n`` tokens, or as many as there are; returns how many."""
@@ -275,17 +295,19 @@ class Decoder:
         other._applier = MaskApplier(self.model.model.device)
         other._watcher = other._watch(self.matcher.fork())
         other._runner = self._runner.fork()
-        other._positions = dict(self._positions)
+        # Copies: what one run records of a position counts in its own trace.
+        other._positions = {index: copy.copy(known) for index, known in self._positions.items()}
         other.trace = self.trace.copy()
         return other
 
     def seal(self) -> Trace:
         """Write into ``trace.final`` where the run stands, and return the trace."""
-        states, stacks = self._watcher.configuration() if self._record else ((), ())
+        states, stacks, count = self._watcher.configuration() if self._record else ((), (), 0)
         self.trace.final = {
             "is_accepting": self.matcher.is_accepting,
             "live_states": list(states),
             "stacks": [self.trace.add_stack(frames) for frames in stacks],
+            "stack_count": count,
         }
         return self.trace
 
@@ -359,8 +381,19 @@ class Decoder:
             values |= {
                 "probability_before": float(before.probabilities[token]),
                 "probability_after": float(after.probabilities[token]),
-                "mass_removed": _mass_removed(before, after),
                 "rank_before": before.rank(token),
+                **self._recorded(position, before, after),
+            }
+        return TraceStep(**values)
+
+    def _recorded(
+        self, position: _Position, before: Distribution, after: Distribution
+    ) -> dict[str, Any]:
+        """What a step from a position records whatever its token is; made once a position."""
+        if position.record is None:
+            situation = position.situation
+            position.record = {
+                "mass_removed": _mass_removed(before, after),
                 "entropy_before": before.entropy,
                 "entropy_after": after.entropy,
                 "logsumexp_before": before.logsumexp,
@@ -370,8 +403,9 @@ class Decoder:
                 "mask": self.trace.add_mask(situation.row, _order(self.vocabulary)),
                 "live_states": situation.live_states,
                 "stacks": tuple(self.trace.add_stack(frames) for frames in situation.stacks),
+                "stack_count": situation.stack_count,
             }
-        return TraceStep(**values)
+        return position.record
 
     def _after_token(self) -> None:
         limit = self.model.context_size

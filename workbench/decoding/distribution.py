@@ -37,7 +37,13 @@ class Distribution:
         count = min(count, len(self.probabilities))
         values, ids = torch.topk(self.probabilities, count)
         pairs = sorted(zip(ids.tolist(), values.tolist(), strict=True), key=lambda p: (-p[1], p[0]))
-        return tuple((token, float(f"{value:.6g}")) for token, value in pairs if value > 0)
+        return tuple((token, _rounded(value)) for token, value in pairs if value > 0)
+
+
+def _rounded(value: float) -> float:
+    """Six digits; what is almost certain does not become certain."""
+    found = float(f"{value:.6g}")
+    return 0.999999 if found >= 1 > value else found
 
 
 def describe(logits: torch.Tensor) -> Distribution:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.decoding.trace import MAX_COUNTED
 from workbench.wording import number_of
 
 if TYPE_CHECKING:
@@ -53,6 +54,9 @@ class MatcherLike(Protocol):
     def stacks(self, limit: int = 8) -> tuple[Any, ...]:
         """The live stacks."""
 
+    def count_stacks(self, most: int = 1000) -> int:
+        """How many stacks are live, counted up to ``most``."""
+
     @property
     def is_accepting(self) -> bool:
         """Whether the text is complete."""
@@ -72,6 +76,7 @@ class Situation:
     is_accepting: bool
     live_states: tuple[int, ...] = ()
     stacks: tuple[Frames, ...] = ()
+    stack_count: int = 0
     started: float = 0.0
     ended: float = 0.0
 
@@ -126,22 +131,29 @@ class Watcher:
         accepting = self.matcher.is_accepting
         result = Situation(row, prepared, count, accepting, started=started, ended=ended)
         if self._record:
-            result.live_states, result.stacks = self.configuration()
+            result.live_states, result.stacks, result.stack_count = self.configuration()
         return result
 
-    def configuration(self) -> tuple[tuple[int, ...], tuple[Frames, ...]]:
-        """The live states and the stacks, as a trace keeps them."""
-        stacks = self.matcher.stacks(limit=MAX_STACKS)
-        return tuple(self.matcher.live_states()), tuple(_frames(view) for view in stacks)
+    def configuration(self) -> tuple[tuple[int, ...], tuple[Frames, ...], int]:
+        """The live states, the stacks that a trace keeps, and how many there are."""
+        stacks = self.matcher.stacks(limit=MAX_STACKS + 1)
+        count = len(stacks)
+        if count > MAX_STACKS:
+            count = self.matcher.count_stacks(MAX_COUNTED)
+        kept = tuple(_frames(view) for view in stacks[:MAX_STACKS])
+        return tuple(self.matcher.live_states()), kept, count
 
 
 def _frames(view: Any) -> Frames:
     """Flatten a stack view; the deep end of a very deep one becomes a single marked frame."""
-    frames = [(int(view.state), tuple(view.rules), None)]
+    frames: list[tuple[int, tuple[str, ...], int | None]] = [
+        (int(view.state), tuple(view.rules), None)
+    ]
     for frame in view.frames[:MAX_FRAMES]:
         frames.append((int(frame.return_state), tuple(frame.rules), frame.count))
     if len(view.frames) > MAX_FRAMES:
-        frames.append((-1, (f"… {len(view.frames) - MAX_FRAMES} more",), None))
+        rest = len(view.frames) - MAX_FRAMES
+        frames.append((-1, (f"… {rest} more",), rest))
     return tuple(frames)
 
 
@@ -198,6 +210,10 @@ class Unconstrained:
     def stacks(self, limit: int = 8) -> tuple[Any, ...]:
         """There are no stacks."""
         return ()
+
+    def count_stacks(self, most: int = 1000) -> int:
+        """There are no stacks."""
+        return 0
 
 
 def make_matcher(grammar: Any, vocabulary: Vocabulary) -> tuple[Callable[[], Any], Any]:

@@ -39,6 +39,7 @@ from workbench.inputs import need_path
 from workbench.wording import number_of
 
 __all__ = [
+    "MAX_COUNTED",
     "TRACE_VERSION",
     "FinishReason",
     "StackNode",
@@ -49,6 +50,8 @@ __all__ = [
 ]
 
 TRACE_VERSION = 1
+#: Live stacks are counted so far.
+MAX_COUNTED = 1000
 #: A trace file larger than this (after decompression) is refused.
 MAX_FILE_BYTES = 1 << 30
 
@@ -82,7 +85,8 @@ class StackNode:
     """One frame of a recorded stack; ``parent`` is the index of the frame below, or -1.
 
     On the top node ``state`` is the state that the thread is in, below it the state that a call
-    returns to. ``count`` is how often a counted part has run, where the frame counts.
+    returns to. ``count`` is how often a counted part has run, where the frame counts. The deep end of a very deep
+    stack is one node of the state -1, with the number of its frames as ``count``.
     """
 
     state: int
@@ -102,7 +106,8 @@ class TraceStep:
     lists hold (token id, probability), best first, 50 at most. Times are in milliseconds:
     ``mask_ms`` (computing the mask and sending it to the device) = ``mask_hidden_ms`` (while the
     forward pass ran) + ``mask_exposed_ms``.
-    ``stacks`` are indices into ``Trace.stack_nodes``, ``mask`` is a key of ``Trace.masks``.
+    ``stacks`` are indices into ``Trace.stack_nodes``, eight at most; ``stack_count`` is how many were live (1,000
+    where there were so many or more; 0 in older traces). ``mask`` is a key of ``Trace.masks``.
     """
 
     index: int
@@ -123,6 +128,7 @@ class TraceStep:
     mask: str = ""
     live_states: tuple[int, ...] = ()
     stacks: tuple[int, ...] = ()
+    stack_count: int = 0
     is_accepting: bool = False
     mask_ms: float = 0.0
     mask_hidden_ms: float = 0.0
@@ -152,7 +158,7 @@ class TraceStep:
 class Trace:
     """The full record of one run; see the module docstring for the JSON form.
 
-    ``final`` describes the configuration after the last step (``live_states``, ``stacks``,
+    ``final`` describes the configuration after the last step (``live_states``, ``stacks``, ``stack_count``,
     ``is_accepting``): where a dead end is. ``error`` is the message of the error that ended it.
     """
 

@@ -20,6 +20,7 @@ from workbench.engine import CompiledGrammar, Matcher
 from workbench.engine.engine import Engine
 from workbench.engine.tokens import resolve_tokens
 from workbench.grammar.ir import Alt, Grammar, Origin
+from workbench.wording import joined, more
 
 __all__ = ["AuthorText", "author_text"]
 
@@ -128,7 +129,14 @@ def author_standing(parse: AuthorParse, grammar: Grammar, *, ways: bool = False)
     if not stacks:
         return Standing()
     frames = tuple(author_frame(frame, parse, grammar) for frame in stacks[0][:MAX_FRAMES])
+    frames += frames_left_out(len(stacks[0]))
     return Standing(frames, tuple(parse.ways_out(MAX_FRAMES)) if ways else ())
+
+
+def frames_left_out(total: int) -> tuple[WhyFrame, ...]:
+    """What stands for the deep end of a stack of more than ``MAX_FRAMES`` frames."""
+    left_out = more(total, MAX_FRAMES, "open part")
+    return (WhyFrame(rule=f"… {left_out}"),) if left_out else ()
 
 
 def author_frame(frame: AuthorFrame, parse: AuthorParse, grammar: Grammar) -> WhyFrame:
@@ -266,9 +274,9 @@ def automaton_standing(matcher: Matcher) -> Standing:
             WhyFrame(rule=_rules(frame.rules), state=frame.return_state, count=frame.count)
             for frame in stack.frames[: MAX_FRAMES - 1]
         ]
-        return Standing((top, *below))
+        return Standing((top, *below, *frames_left_out(1 + len(stack.frames))))
     return Standing()
 
 
 def _rules(names: tuple[str, ...]) -> str:
-    return " or ".join(names[:3]) if names else "this place"
+    return joined(names, 3, " or ") if names else "this place"

@@ -35,7 +35,7 @@ from workbench.grammar.ir import (
 from workbench.grammar.lazy import LazyRules
 from workbench.inputs import need_examples, need_grammar, need_vocabulary
 from workbench.vocabulary import Vocabulary
-from workbench.wording import number_of
+from workbench.wording import number_of, percent
 
 __all__ = ["Coverage", "Covered", "coverage"]
 
@@ -95,7 +95,9 @@ class Coverage:
         return len(self.used) / len(self.parts) if self.parts else 1.0
 
     def __str__(self) -> str:
-        lines = [f"coverage of {number_of(self.accepted, 'accepted example')}: {self.share:.0%}"]
+        lines = [
+            f"coverage of {number_of(self.accepted, 'accepted example')}: {percent(self.share)}"
+        ]
         kinds: tuple[tuple[str, str], ...] = (
             ("rule", "rules"),
             ("place", "places"),

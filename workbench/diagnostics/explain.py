@@ -40,7 +40,7 @@ from workbench.errors import GrammarTooComplex, VocabularyError
 from workbench.inputs import need_matcher, wrong_type
 from workbench.vocabulary import Vocabulary
 from workbench.vocabulary.labels import label_bytes
-from workbench.wording import number_of
+from workbench.wording import joined, number_of
 
 __all__ = ["explain", "frames_after", "tokens_at"]
 
@@ -238,7 +238,7 @@ class _Question:
         rules = self.engine.automaton.state_rules
         return Standing(
             tuple(
-                WhyFrame(rule=" or ".join(rules[state][:3]), state=state)
+                WhyFrame(rule=joined(rules[state], 3, " or "), state=state)
                 for state in self.engine.states(position)[:1]
             )
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.wording import number_of
+from workbench.wording import number_of, percent
 
 if TYPE_CHECKING:
     from workbench.diagnostics.profile import Group, Profile
@@ -66,7 +66,7 @@ def _time(go: Any, profile: Profile) -> Any:
     )  # fmt: skip
     for index in profile.warm_up:
         made.add_vrect(x0=index + 0.5, x1=index + 1.5, fillcolor="gray", opacity=0.2, line_width=0)
-    share = f"{profile.exposed_share:.2%}"
+    share = percent(profile.exposed_share)
     made.update_layout(
         title=f"mask beside forward pass, per step; exposed {share} of forward (grey: warm-up)",
         barmode="overlay",
@@ -92,7 +92,7 @@ def _heaviest(go: Any, groups: tuple[Group, ...], title: str) -> Any:
         y=[group.name for group in shown],
         orientation="h",
         marker_color=_HIDDEN,
-        text=[f"{group.share:.1%}, {number_of(len(group.steps), 'step')}" for group in shown],
+        text=[f"{percent(group.share)}, {number_of(len(group.steps), 'step')}" for group in shown],
     )
     more = f" (the first {_GROUPS} of {len(groups)})" if len(groups) > _GROUPS else ""
     made.update_layout(title=f"mask time by {title}{more}", xaxis={"title": "mask, ms"})

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from workbench.diagnostics.readable import readable
 from workbench.diagnostics.why import WhyFrame, quoted
-from workbench.wording import number_of
+from workbench.wording import joined, number_of
 
 __all__ = [
     "ABSENT",
@@ -273,7 +273,7 @@ class Finding:
             tokens = f" (tokens {' '.join(map(str, self.token_ids))})" if self.token_ids else ""
             lines.append(f"  shortest path: {where}{tokens}")
         if self.stack:
-            lines.append(f"  in {' < '.join(map(str, self.stack[:4]))}")
+            lines.append(f"  in {joined(self.stack, 4, ' < ')}")
         if self.escape:
             lines.append(f"  {self.escape}")
         if self.suggestion:

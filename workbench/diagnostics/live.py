@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workbench.diagnostics.author import MAX_FRAMES, frames_left_out
 from workbench.diagnostics.findings import DeadEndReport, Escape, Finding, ordered
 from workbench.diagnostics.why import WhyFrame, quoted
 from workbench.inputs import need_trace
-from workbench.wording import number_of
+from workbench.wording import joined, number_of, percent
 
 if TYPE_CHECKING:
     from workbench.decoding.trace import StackNode, Trace, TraceStep
@@ -50,7 +51,7 @@ def live_dead_ends(
         findings.append(_stuck(trace, vocabulary))
     elif trace.finish_reason == "length" and not trace.final.get("is_accepting", False):
         findings.append(_cut_off(trace, vocabulary))
-    checked = f"{number_of(len(trace.steps), 'step')}, for less than {threshold:.2%} of the probability left"
+    checked = f"{number_of(len(trace.steps), 'step')}, for less than {percent(threshold)} of the probability left"
     return DeadEndReport(ordered(findings), (checked,), subject="trace")
 
 
@@ -74,7 +75,7 @@ def _near_finding(trace: Trace, run: list[TraceStep]) -> Finding:
     return Finding(
         kind="near dead end",
         message=(
-            f"the mask left at most {most:.2%} of the probability for {number_of(len(run), 'step')} "
+            f"the mask left at most {percent(most)} of the probability for {number_of(len(run), 'step')} "
             f"from step {run[0].index + 1}"
         ),
         warning=True,
@@ -203,7 +204,8 @@ def _bytes_of(others: list[int], trace: Trace, vocabulary: Vocabulary | None) ->
 def _where(trace: Trace, tops: Sequence[int]) -> tuple[str, tuple[WhyFrame, ...]]:
     nodes: list[StackNode] = trace.stack(tops[0]) if tops else []
     stack = tuple(
-        WhyFrame(rule=" or ".join(node.rules[:3]), state=node.state, count=node.count)
-        for node in nodes[:64]
+        WhyFrame(rule=joined(node.rules, 3, " or "), state=node.state, count=node.count)
+        for node in nodes[:MAX_FRAMES]
     )
+    stack += frames_left_out(len(nodes))
     return (stack[0].rule if stack else ""), stack

@@ -18,7 +18,7 @@ import numpy as np
 
 from workbench.diagnostics.readable import readable
 from workbench.inputs import need_trace
-from workbench.wording import number_of
+from workbench.wording import joined, more, number_of, percent
 
 if TYPE_CHECKING:
     from workbench.decoding.trace import Trace, TraceStep
@@ -36,6 +36,8 @@ TRACKS = {
 #: Leading steps slower than this many times the median are warm-up, at most so many.
 _STANDS_OUT = 5.0
 _MOST_WARM_UP = 5
+#: Rules that the text lists.
+_RULES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,15 +196,18 @@ class Profile:
             )
         each = self.times("exposed").total / max(1, self.times("exposed").n)
         lines.append(
-            f"exposed mask time: {each:.4f} ms a step, {self.exposed_share:.2%} of the forward passes; "
-            f"{self.hidden_share:.1%} of mask time is hidden behind them"
+            f"exposed mask time: {each:.4f} ms a step, {percent(self.exposed_share)} of the forward passes; "
+            f"{percent(self.hidden_share)} of mask time is hidden behind them"
         )
         lines.append("heaviest rules by mask time:")
-        for group in self.by_rule()[:8]:
+        groups = self.by_rule()
+        for group in groups[:_RULES]:
             lines.append(
-                f"  {group.share:>6.1%} {group.mask.total:>10.3f} ms "
+                f"  {percent(group.share):>7} {group.mask.total:>10.3f} ms "
                 f"{number_of(len(group.steps), 'step'):>11}  {group.name}"
             )
+        if left_out := more(len(groups), _RULES, "rule"):
+            lines.append(f"  … {left_out}")
         lines.append(f"clock: {self.clock}{f', device: {self.device}' if self.device else ''}")
         return "\n".join(lines)
 
@@ -244,7 +249,7 @@ def profile(trace: Trace, *, warm_up: int | None = None) -> Profile:
     made = []
     for step in steps:
         frames = trace.stack(step.stacks[0])[:1] if step.stacks else []
-        rule = " or ".join(frames[0].rules[:3]) if frames else ""
+        rule = joined(frames[0].rules, 3, " or ") if frames else ""
         made.append(
             ProfileStep(
                 index=step.index,
@@ -282,5 +287,4 @@ def _leading(steps: Sequence[TraceStep]) -> int:
 def _states(states: tuple[int, ...]) -> str:
     if not states:
         return "(no states)"
-    more = f" and {len(states) - 6} more" if len(states) > 6 else ""
-    return f"state {' '.join(map(str, states[:6]))}{more}"
+    return f"state {joined(states, 6, ' ')}"

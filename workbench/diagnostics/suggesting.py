@@ -20,6 +20,7 @@ from workbench.engine import CompiledGrammar, compile as compile_grammar
 from workbench.errors import WorkbenchError
 from workbench.grammar.ir import Grammar, Origin
 from workbench.vocabulary import Vocabulary
+from workbench.wording import joined
 
 __all__ = ["Effort", "suggested", "words"]
 
@@ -276,7 +277,7 @@ def _fewer_values(
         kept = [value for value, keep in zip(values, keeps, strict=True) if keep]
         out = [value for value, keep in zip(values, keeps, strict=True) if not keep]
         if kept and out:
-            told = ", ".join(quoted(str(value).encode("utf-8", "replace")) for value in out[:3])
+            told = joined([quoted(str(value).encode("utf-8", "replace")) for value in out], 3)
             yield f"leave out {told}", [Edit(values, kept, f"{pointer}/enum")]
 
 

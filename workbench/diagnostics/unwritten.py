@@ -13,7 +13,7 @@ from typing import Any
 
 from workbench.diagnostics.findings import ABSENT, Edit, Finding, Suggestion
 from workbench.diagnostics.schema_parts import reached
-from workbench.wording import number_of
+from workbench.wording import joined, number_of
 
 __all__ = ["unwritten"]
 
@@ -91,8 +91,7 @@ def _spelled(character: str, missing: frozenset[int]) -> bool:
 
 
 def _said(lacking: str) -> str:
-    shown = ", ".join(map(repr, lacking[:6])) + (" and more" if len(lacking) > 6 else "")
-    return f"{shown} {'are' if len(lacking) > 1 else 'is'} in no token"
+    return f"{joined([repr(one) for one in lacking], 6)} {'are' if len(lacking) > 1 else 'is'} in no token"
 
 
 def _values(values: list[Any], pointer: str, keyword: str, lost: list[tuple[Any, str]]) -> Finding:

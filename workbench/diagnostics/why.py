@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from workbench.diagnostics.readable import readable
 from workbench.vocabulary.labels import label_bytes
-from workbench.wording import number_of
+from workbench.wording import joined, number_of
 
 __all__ = ["Nearest", "Why", "WhyByte", "WhyEnd", "WhyFrame", "byte_text", "bytes_text", "quoted"]
 
@@ -226,11 +226,10 @@ class Why:
         lines = [f"{self.label}  {number}  {verdict}: {self.sentence}"]
         marks = {"consumed": "●", "fatal": "✕", "not reached": "·"}
         for cell in self.cells:
-            where = " < ".join(str(frame) for frame in cell.stack[:4])
-            more = f" < {len(cell.stack) - 4} more" if len(cell.stack) > 4 else ""
-            states = f"  state {' '.join(map(str, cell.states[:6]))}" if cell.states else ""
+            where = joined(cell.stack, 4, " < ")
+            states = f"  state {joined(cell.states, 6, ' ')}" if cell.states else ""
             line = f"  {marks[cell.status]} {cell.label:<6} {cell.status:<11}"
-            lines.append(f"{line}{states}{'  in ' + where if where else ''}{more}".rstrip())
+            lines.append(f"{line}{states}{'  in ' + where if where else ''}".rstrip())
         places = [frame.place for frame in self.stack[:4] if frame.place]
         if places:
             lines.append(f"  place: {' < '.join(places)}")

@@ -1,4 +1,4 @@
-"""Least bytes that complete a text, summed over the stacks at a position.
+"""Questions about all stacks at a position: least bytes that complete a text, and how many there are.
 
 Next file to read: ``engine.py``.
 """
@@ -12,7 +12,7 @@ from workbench.engine import layout, texts
 if TYPE_CHECKING:
     from workbench.engine.engine import Engine
 
-__all__ = ["least_bytes"]
+__all__ = ["least_bytes", "number_of_stacks"]
 
 
 def least_bytes(engine: Engine, position: int) -> int:
@@ -76,3 +76,36 @@ def _within(engine: Engine, state: int, target: int, value: int) -> int:
         return here + int(texts.excluded(auto, engine.pool, value))
     left = max(0, int(automaton.loop_min[loop]) - value - 1)
     return here + left * int(entry_distance[automaton.loop_entry[loop]])
+
+
+def number_of_stacks(engine: Engine, position: int, most: int) -> int:
+    """How many threads with a stack there are, ``most`` where there are more; shared parts are counted once."""
+    items = engine.contents(position >> 32)
+    bases = engine.contents(position & 0xFFFFFFFF)
+    known: dict[int, int] = {}
+    total = 0
+    for hole in items[1::2]:
+        total += _paths(engine, bases[hole], known, most)
+        if total >= most:
+            return most
+    return total
+
+
+def _paths(engine: Engine, stacks: int, known: dict[int, int], most: int) -> int:
+    todo = [stacks]
+    while todo:
+        here = todo[-1]
+        if here not in known:
+            below = [
+                None
+                if int(engine.pool[element]) & 31 == layout.BOTTOM
+                else engine.contents(element)[2]
+                for element in engine.contents(here)
+            ]
+            missing = [part for part in below if part is not None and part not in known]
+            if missing:
+                todo += missing
+                continue
+            known[here] = min(most, sum(1 if part is None else known[part] for part in below))
+        todo.pop()
+    return known[stacks]

@@ -27,7 +27,7 @@ from workbench.engine.arena import (
     take_transitions,
 )
 from workbench.engine.busy import Busy
-from workbench.engine.distances import least_bytes
+from workbench.engine.distances import least_bytes, number_of_stacks
 from workbench.engine.jit import COMPILED
 from workbench.engine.positions import Positioned, Sequence, renumber
 from workbench.engine.slices import Slice, slices_of
@@ -647,6 +647,11 @@ class Engine:
                             target, value, parents = self.contents(element)
                             todo.append((parents, ((target, value), path)))
         return out
+
+    def count_stacks(self, position: int, most: int) -> int:
+        """How many threads there are, counted up to ``most``."""
+        with self.lock, self.busy:
+            return number_of_stacks(self, position, most)
 
     def counts(self, target: int) -> bool:
         """Whether frames of a call site count (others watch)."""

@@ -474,6 +474,11 @@ class Matcher:
                 out.append(StackView(state, rules[0], tuple(views[1:])))
             return tuple(out)
 
+    def count_stacks(self, most: int = 1000) -> int:
+        """How many live threads with their stacks there are, counted up to ``most``."""
+        with self._engine.lock:
+            return self._engine.count_stacks(self._history.top, most)
+
     def stats(self) -> dict[str, int]:
         """Counters of the engine that all matchers of the compiled grammar share."""
         return self._engine.stats()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.diagnostics.findings import counted, distinct
 from workbench.vocabulary.labels import label_bytes
-from workbench.wording import number_of
+from workbench.wording import number_of, percent
 
 if TYPE_CHECKING:
     from workbench.diagnostics.coverage import Coverage
@@ -52,7 +52,7 @@ def page(
         ("examples", f"{passed} of {len(recipe.examples)} as expected"),
         ("dead ends", counted(*distinct(recipe.reports(report)))),
         ("GBNF", _gbnf_words(gbnf_entry)),
-        ("coverage of accepted examples", f"{covered.share:.0%}"),
+        ("coverage of accepted examples", percent(covered.share)),
         ("made", recipe.created),
         ("versions", ", ".join(f"{name} {v}" for name, v in sorted(recipe.versions.items()))),
     ]

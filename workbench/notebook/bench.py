@@ -76,7 +76,7 @@ class Workbench(Stepper):
         self.stop()
         with self.conversation.lock:
             self.session = self.conversation.session = session
-            session.changes()
+            self._begin_again()
             self._save()
         self._settle_soon()
         self._post({"type": "reset"}, ())

@@ -17,7 +17,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
-from workbench.notebook.session import Session
+from workbench.notebook.interrupts import Listener
+from workbench.notebook.session import Session, stopped
 from workbench.notebook.targets import Target
 
 __all__ = ["Conversation", "Desk", "Send"]
@@ -56,6 +57,8 @@ class Conversation:
         self._desk = desk
         self._running: threading.Thread | None = None
         self._stop = threading.Event()
+        self._why = ""
+        self._listener = Listener()
 
     @property
     def is_running(self) -> bool:
@@ -167,13 +170,16 @@ class Conversation:
             return
         steps = self.session.running(until, node, target)
         self._stop.clear()
+        self._why = ""
         self._running = threading.Thread(
             target=self._run, args=(steps,), name="workbench-run", daemon=True
         )
         self._running.start()
+        self._listener.listen(lambda: self.stop("interrupted"), lambda: self.is_running)
 
-    def stop(self) -> None:
+    def stop(self, why: str = "") -> None:
         """Let the run end after the step that it is taking."""
+        self._why = why
         self._stop.set()
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -185,10 +191,14 @@ class Conversation:
 
     def _run(self, steps: Iterator[object]) -> None:
         """Take the steps of a run; between two of them other messages are heard."""
+        taken = 0
         try:
             while not self._stop.is_set() and self._one(steps):
+                taken += 1
                 self.announce()
                 time.sleep(0.002)  # a lock is not fair: let the others have it
+            if self._stop.is_set() and self.session.document.problem is None:
+                self.session.document.problem = stopped(taken, self._why)
         finally:
             self._running = None
             self._finish()

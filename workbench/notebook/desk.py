@@ -142,7 +142,7 @@ class Desk:
         position = session.here
         if not position.open or not session.is_here:
             return
-        groups = groups_of(session.decoder, self.automaton, position.stacks)[:200]
+        groups = groups_of(session.decoder, self.automaton, position.stacks)
         for group in groups:
             session.document.add_tokens(group.samples, session.decoder.vocabulary)
         session.document.panels["tokens"] = {
@@ -157,7 +157,7 @@ class Desk:
         automaton = self.automaton
         if automaton is None:
             return {"error": "there is no grammar"}
-        states = [int(state) for state in message["states"]][:8]
+        states = [int(state) for state in message["states"]]
         drawn = picture(automaton, states, whole=0)
         shown = [*drawn.states, *(t.target for t in drawn.transitions)]
         rules = {str(state): name for state in shown if (name := place(automaton, state))}

@@ -12,7 +12,7 @@ import json
 import random
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.automaton.dot import byte_label
@@ -28,6 +28,7 @@ from workbench.errors import (
 from workbench.grammar.ir import Grammar, Origin
 from workbench.notebook.hints import hints
 from workbench.notebook.pointers import locate
+from workbench.wording import more, number_of
 
 if TYPE_CHECKING:
     from workbench.engine import Matcher
@@ -89,7 +90,8 @@ def check(
 ) -> dict[str, Any]:
     """Read and compile a grammar text, and judge its examples; everything as JSON values."""
     started = time.perf_counter()
-    wanted = [_example(item) for item in examples][:MOST_EXAMPLES]
+    given = list(examples)
+    wanted = [_example(item) for item in given[:MOST_EXAMPLES]]
     answer: dict[str, Any] = {"text": text, "kind": kind, "states": None, "rules": None}
     judge: CompiledGrammar | None = None
     mistakes: list[dict[str, Any]] = []
@@ -111,16 +113,21 @@ def check(
         "ok": not mistakes,
         "ms": round((time.perf_counter() - started) * 1000, 1),
         "mistakes": mistakes,
-        "warnings": [*(hint["message"] for hint in found), *warnings],
+        "warnings": [*(hint["message"] for hint in found), *warnings, *_not_judged(given)],
         "hints": found,
         "examples": [_judged(item, judge, text) for item in wanted],
     }
 
 
+def _not_judged(examples: Sequence[object]) -> list[str]:
+    left_out = more(len(examples), MOST_EXAMPLES, "example")
+    return [f"the first {MOST_EXAMPLES} are judged: {left_out}"] if left_out else []
+
+
 def _example(item: Mapping[str, Any]) -> dict[str, str]:
     want = item.get("want")
     return {
-        "text": str(item.get("text", ""))[:MOST_BYTES],
+        "text": str(item.get("text", "")),
         "want": want if want in ("match", "not", "prefix") else "match",
     }
 
@@ -136,6 +143,9 @@ def _judged(item: dict[str, str], judge: CompiledGrammar | None, text: str = "")
         return {**found, "verdict": "not judged"}
     matcher = judge.matcher()
     data = item["text"].encode("utf-8", errors="surrogatepass")
+    if len(data) > MOST_BYTES:
+        too_long = f"{number_of(len(data), 'byte')}, at most {MOST_BYTES:,} are read"
+        return {**found, "verdict": f"not judged: {too_long}"}
     try:
         reached = matcher.accept_tokens(data)
         accepted = reached == len(data) and matcher.is_accepting
@@ -168,13 +178,15 @@ def _ways(matcher: Matcher, text: str) -> list[dict[str, Any]]:
                     found.setdefault(place, []).append(byte)
         author.done()
     ways = []
-    for place, values in list(found.items())[:MOST_WAYS]:
+    for place, values in found.items():
         span = (place.start, place.end)
         if place.pointer is not None:
             span = locate(text, place.pointer) or (None, None)
         way = {"label": byte_label(values, limit=40), "rule": place.pointer or place.rule or "text"}
         ways.append({**way, "start": span[0], "end": span[1]})
-    return ways
+    left_out = more(len(ways), MOST_WAYS, "rule")
+    rest = {"label": "…", "rule": left_out, "start": None, "end": None}
+    return [*ways[:MOST_WAYS], *([rest] if left_out else [])]
 
 
 def judged(item: Mapping[str, Any], grammar: Grammar, vocabulary: Vocabulary) -> dict[str, Any]:
@@ -190,8 +202,8 @@ def _warnings(grammar: Grammar) -> list[str]:
         if o.status in ("unsupported", "restricted")
     ]
     found = list(dict.fromkeys(found))
-    more = len(found) - MOST_WARNINGS
-    return found[:MOST_WARNINGS] + ([f"and {more} more"] if more > 0 else [])
+    left_out = more(len(found), MOST_WARNINGS, "warning")
+    return found[:MOST_WARNINGS] + ([f"… {left_out}"] if left_out else [])
 
 
 def _mistake(error: Exception, text: str, kind: str) -> dict[str, Any]:

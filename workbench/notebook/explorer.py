@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from workbench.automaton.model import JUMP, NOT_BUILT, Automaton
 from workbench.notebook.places import place
+from workbench.wording import joined
 
 if TYPE_CHECKING:
     from workbench.decoding import Decoder
@@ -82,7 +83,7 @@ def first_rules(automaton: Automaton, stacks: Sequence[Sequence[Frame]]) -> dict
                 if step not in seen:
                     seen.add(step)
                     todo.append(step)
-    return {byte: " | ".join(sorted(names)[:3]) for byte, names in sorted(found.items())}
+    return {byte: joined(sorted(names), 3, " | ") for byte, names in sorted(found.items())}
 
 
 def _further(

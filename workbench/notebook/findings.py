@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from workbench.automaton.dot import byte_label
+from workbench.wording import cut, joined
 
 if TYPE_CHECKING:
     from workbench.diagnostics.findings import DeadEndReport, Finding
@@ -44,13 +45,13 @@ def finding_wire(finding: Finding, source: Any) -> dict[str, Any]:
         path = finding.path.decode("utf-8", errors="replace")
         facts.append(("shortest path", path or "(at the start)"))
     if finding.token_ids:
-        facts.append(("tokens", " ".join(map(str, finding.token_ids[:40]))))
+        facts.append(("tokens", joined(finding.token_ids, 40, " ")))
     if finding.place:
         facts.append(("caused by", finding.place))
     if finding.source:
-        facts.append(("which says", finding.source[:300]))
+        facts.append(("which says", cut(finding.source, 300)))
     if finding.stack:
-        facts.append(("open there", " < ".join(map(str, finding.stack[:6]))))
+        facts.append(("open there", joined(finding.stack, 6, " < ")))
     if finding.possible:
         facts.append(("the grammar goes on with", byte_label(finding.possible, limit=80)))
     if finding.steps is not None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.automaton.dot import byte_label
 from workbench.notebook.views import Document, Position, Why, WhyCell
+from workbench.wording import more
 
 if TYPE_CHECKING:
     from workbench.diagnostics.why import WhyFrame
@@ -37,9 +39,7 @@ def full_reason(matcher: Any, token_id: int) -> Why:
     from workbench.diagnostics.explain import explain
 
     found = explain(matcher, token_id)
-    cells = tuple(
-        WhyCell(cell.status, cell.states[:8], _told(cell.stack[:FRAMES])) for cell in found.cells
-    )
+    cells = tuple(WhyCell(cell.status, cell.states, _told(cell.stack)) for cell in found.cells)
     return Why(
         found.consumed,
         found.sentence[:1].upper() + found.sentence[1:],
@@ -50,13 +50,13 @@ def full_reason(matcher: Any, token_id: int) -> Why:
     )
 
 
-def _told(stack: tuple[WhyFrame, ...]) -> tuple[str, ...]:
-    """The open parts in words; of the innermost one also how far it was read."""
-    places = [frame.place if i == 0 else "" for i, frame in enumerate(stack)]
-    return tuple(
-        f"{frame}: {place}" if place else str(frame)
-        for frame, place in zip(stack, places, strict=True)
-    )
+def _told(stack: Sequence[WhyFrame]) -> tuple[str, ...]:
+    """The innermost open parts in words, of the first also how far it was read, and how many more there are."""
+    told = [str(frame) for frame in stack[:FRAMES]]
+    if told and stack[0].place:
+        told[0] = f"{told[0]}: {stack[0].place}"
+    left_out = more(len(stack), FRAMES, "open part")
+    return (*told, *([f"… {left_out}"] if left_out else []))
 
 
 def reasons(matcher: Any, position: Position) -> dict[int, Why]:

@@ -19,6 +19,7 @@ from workbench.automaton.dot import Picture, is_final, picture
 from workbench.decoding.trace import Trace, TraceStep, byte_order
 from workbench.notebook.places import place, places
 from workbench.notebook.views import Document, Edge, Frame, Position, Row, Times, TokenTable
+from workbench.wording import cut
 
 if TYPE_CHECKING:
     from workbench.automaton.model import Automaton
@@ -45,6 +46,7 @@ class Pictures:
     def __init__(self, automaton: Automaton | None) -> None:
         self.automaton = automaton
         self._whole: tuple[str, Picture] | None = None
+        self._known: dict[object, tuple[str, Picture]] = {}
 
     def at(
         self, live: Sequence[int], stacks: Sequence[Sequence[Frame]]
@@ -59,11 +61,14 @@ class Pictures:
                 for frames in stacks
                 if len(frames) > 1 and is_final(self.automaton, frames[0].state)
             ]
-            drawn = picture(self.automaton, live, around, returns)
-            key = f"{zlib.crc32(drawn.source.encode('utf-8')):08x}"
-            if drawn.hidden:
-                return key, drawn
-            self._whole = key, drawn
+            place = tuple(live), tuple(around), tuple(returns)
+            if place not in self._known:
+                drawn = picture(self.automaton, live, around, returns)
+                key = f"{zlib.crc32(drawn.source.encode('utf-8')):08x}"
+                if not drawn.hidden:
+                    self._whole = key, drawn
+                self._known[place] = key, drawn
+            return self._known[place]
         return self._whole
 
 
@@ -105,6 +110,7 @@ def position_before(
         accepting=step.is_accepting,
         live=tuple(step.live_states),
         stacks=stacks_of(trace, step.stacks),
+        stack_count=step.stack_count,
         mask=step.mask,
         times=Times(
             step.mask_ms,
@@ -135,6 +141,7 @@ def closed_position(trace: Trace, number: int, parent: int, edge: Edge | None) -
         accepting=bool(final.get("is_accepting", False)),
         live=tuple(int(state) for state in final.get("live_states", ())),
         stacks=stacks_of(trace, [top for top in tops if top < len(trace.stack_nodes)]),
+        stack_count=count if isinstance(count := final.get("stack_count"), int) else 0,
         end=trace.finish_reason,
     )
 
@@ -149,7 +156,7 @@ def _meta(trace: Trace) -> dict[str, str]:
         "device": trace.device,
         "date": trace.created,
         "versions": versions,
-        "grammar text": trace.grammar_text[:GRAMMAR_SHOWN],
+        "grammar text": cut(trace.grammar_text, GRAMMAR_SHOWN),
     }
     return {name: value for name, value in found.items() if value}
 
@@ -181,7 +188,9 @@ def add_position(
     """
     if not position.open and not position.live and position.edge and position.edge.kind == "eos":
         before = document.positions[position.parent]
-        position = replace(position, live=before.live, stacks=before.stacks)
+        position = replace(
+            position, live=before.live, stacks=before.stacks, stack_count=before.stack_count
+        )
     if pictures.automaton is not None:
         position = replace(position, stacks=_placed(position.stacks, pictures.automaton))
     drawn = pictures.at(position.live, position.stacks)

@@ -10,13 +10,14 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from workbench.automaton.dot import picture
+from workbench.decoding.trace import MAX_COUNTED
 from workbench.notebook.editor import source_text
 from workbench.notebook.mask_view import MaskView
 from workbench.notebook.places import place
 from workbench.notebook.static_html import image_of
-from workbench.notebook.static_parts import milliseconds, percent, table
+from workbench.notebook.static_parts import milliseconds, table
 from workbench.vocabulary.labels import label_bytes
-from workbench.wording import number_of
+from workbench.wording import cut, joined, more, number_of, percent
 
 if TYPE_CHECKING:
     from workbench.automaton.model import Automaton
@@ -37,6 +38,10 @@ __all__ = [
 SOURCE_SHOWN = 6_000
 ROWS = 40
 ENDS = 20
+#: Characters of a trace's text, live stacks, and frames of one that are shown.
+TEXT_SHOWN = 2_000
+STACKS = 8
+FRAMES = 13
 
 
 def _details(title: str, *parts: str) -> str:
@@ -49,13 +54,12 @@ def grammar_html(grammar: Grammar) -> str:
     text, _ = source_text(grammar)
     parts = []
     if text:
-        lines = text[:SOURCE_SHOWN].split("\n")
+        lines = cut(text, SOURCE_SHOWN).split("\n")
         width = len(str(len(lines)))
         numbered = "\n".join(f"{i:>{width}}  {line}" for i, line in enumerate(lines, 1))
         parts.append(f"<pre>{escape(numbered)}</pre>")
-    more = f" and {len(rules) - ROWS} more" if len(rules) > ROWS else ""
-    names = ", ".join(f"<code>{escape(name)}</code>" for name in rules[:ROWS])
-    parts.append(f"<p>rules: {names}{more}; start <code>{escape(grammar.start)}</code></p>")
+    names = joined([f"<code>{escape(name)}</code>" for name in rules], ROWS)
+    parts.append(f"<p>rules: {names}; start <code>{escape(grammar.start)}</code></p>")
     if grammar.outcomes:
         counts = Counter(outcome.status for outcome in grammar.outcomes)
         summary = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
@@ -69,6 +73,8 @@ def grammar_html(grammar: Grammar) -> str:
             ]
             for o in told[:ROWS]
         ]
+        if left_out := more(len(told), ROWS, "constraint"):
+            rows.append(["…", "", "", left_out])
         caption = f"Constraints of the schema: {summary}"
         parts.append(table(caption, ["pointer", "keyword", "outcome", "detail"], rows))
     return _details(f"Grammar ({grammar.kind}), {number_of(len(rules), 'rule')}", *parts)
@@ -95,12 +101,13 @@ def automaton_html(automaton: Automaton) -> str:
         ]
         for t in drawn.transitions
     ]
-    more = f", {len(rows) - ROWS} more left out" if len(rows) > ROWS else ""
+    left_out = more(len(rows), ROWS, "transition")
+    rest = [["…", left_out, ""]] if left_out else []
     shown = f"{len(drawn.states)} of {number_of(automaton.n_states, 'state')}"
     return _details(
         f"Automaton, {number_of(automaton.n_states, 'state')}",
         image_of(drawn, [automaton.start]),
-        table(f"Transitions of {shown}{more}", ["from", "on", "to"], rows[:ROWS]),
+        table(f"Transitions of {shown}", ["from", "on", "to"], [*rows[:ROWS], *rest]),
     )
 
 
@@ -124,11 +131,13 @@ def trace_html(trace: Trace) -> str:
         for step in shown
     ]
     columns = ["step", "token", "id", "how", "allowed", "before", "after", "mass removed"]
-    left = f", {len(steps) - len(shown)} left out" if len(shown) < len(steps) else ""
+    if left_out := more(len(steps), len(shown), "step"):
+        rows.insert(ENDS, ["…", left_out, *[""] * 8])
+    left = f", {left_out} left out" if left_out else ""
     return _details(
         f"Trace of {number_of(len(steps), 'step')}, {trace.finish_reason or 'open'}",
         f"<p>{escape(trace.model_name)} · {escape(trace.grammar_kind)}</p>",
-        f"<pre>{escape(trace.text[:2000])}</pre>",
+        f"<pre>{escape(cut(trace.text, TEXT_SHOWN))}</pre>",
         table(f"Steps{left}", [*columns, "mask", "forward"], rows),
     )
 
@@ -136,9 +145,12 @@ def trace_html(trace: Trace) -> str:
 def matcher_html(matcher: Matcher) -> str:
     """Where a matcher stands: the mask as chips, and the live stacks."""
     rows = [
-        [str(i), escape(" < ".join([_names(view), *(_names(frame) for frame in view.frames[:12])]))]
-        for i, view in enumerate(matcher.stacks(), 1)
+        [str(i), escape(joined([_names(part) for part in (view, *view.frames)], FRAMES, " < "))]
+        for i, view in enumerate(matcher.stacks(limit=STACKS), 1)
     ]
+    total = matcher.count_stacks(MAX_COUNTED) if len(rows) == STACKS else len(rows)
+    if left_out := more(total, STACKS, "live stack"):
+        rows.append(["…", f"{left_out}{' or more' if total == MAX_COUNTED else ''}"])
     chips: str = MaskView(matcher)._repr_html_()
     state = "the text may end here" if matcher.is_accepting else "the text is not complete"
     return f"{chips}<p>{state}</p>{table('Live stacks, top first', ['stack', 'rules'], rows)}"

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from workbench.errors import DeadEnd, WorkbenchError
 from workbench.notebook.reasons import full_reason, reasons
@@ -23,7 +24,7 @@ from workbench.notebook.recorded import (
     start_document,
 )
 from workbench.notebook.targets import REACHED, Target
-from workbench.notebook.views import Document, Edge, Position, Row, Why
+from workbench.notebook.views import STOPPED, Document, Edge, Position, Row, Why
 from workbench.notebook.wire import (
     picture_wire,
     problem_wire,
@@ -35,13 +36,23 @@ from workbench.wording import number_of
 
 if TYPE_CHECKING:
     from workbench.decoding import Candidate, Decoder
+    from workbench.decoding.trace import TraceStep
 
-__all__ = ["Session"]
+__all__ = ["Session", "stopped"]
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 #: Tokens that one run may take.
 RUN_LIMIT = 256
 #: Rows that a search returns.
 FOUND = 200
+
+
+def stopped(taken: int, why: str) -> tuple[str, str]:
+    """What a document says of a run that ended before it reached anything."""
+    after = f"after {number_of(taken, 'token')}"
+    return STOPPED, f"{f'{after}, {why}' if why else after}: run again to go on"
 
 
 class Session:
@@ -61,7 +72,10 @@ class Session:
         self._undo: list[int] = []
         self._scout: tuple[int, Decoder] | None = None
         self._dirty: set[int] = set()
-        self._sent: tuple[set[int], set[str], set[int]] = (set(), set(), set())
+        #: how many tokens, pictures and rules of the document were told already
+        self._told = (0, 0, 0)
+        #: the last step that the decoder was seen at, and the position it led to
+        self._seen: tuple[TraceStep, int] | None = None
         self._add(None)
 
     def __repr__(self) -> str:
@@ -138,12 +152,13 @@ class Session:
 
         ``until`` is "branching" (a choice), "mass" (the mask removes much), "depth" (the stack grows or
         shrinks), "rule" (the rule on top is left) or "end"; ``target`` says how much and from where. One call
-        takes at most 256 tokens. Raises ``ValueError`` for another word.
+        takes at most 256 tokens, and ``document.problem`` says so. Raises ``ValueError`` for another word.
         """
         if until not in REACHED:
             raise ValueError(f"one of {', '.join(REACHED)} is expected, not {until!r}")
         at = self._cursor if position is None else position
-        return self._running(until, at, target or Target(depth=self._known(at).depth))
+        depth = self._known(at).depth
+        return self._running(until, at, target or Target(depth=depth))
 
     def _running(self, until: str, at: int, target: Target) -> Iterator[Position]:
         start = self._cursor
@@ -158,6 +173,9 @@ class Session:
             yield reached
             if reached.open and (REACHED[until](reached, target) or target.breaks(before, reached)):
                 break
+        else:
+            if self._known(at).open:
+                self.document.problem = stopped(RUN_LIMIT, "which is what one run takes")
 
     def run(self, until: str = "end", position: int | None = None) -> Position:
         """Step until something is reached (see :meth:`running`), or to the end."""
@@ -179,6 +197,7 @@ class Session:
     def _advance(self, start: int, token_id: int | None) -> Position:
         """The position after a token, which may be known already; the cursor stays."""
         before = self._known(start)
+        self.document.problem = None
         if not before.open:
             raise WorkbenchError(f"the run ended here ({before.end}): step back first")
         token = before.next if token_id is None else token_id
@@ -187,6 +206,7 @@ class Session:
             self._move(start)
             step = self.decoder.step(token_id)
             known = self._add(edge_of(step), start)
+            self._seen = step, known
         return self.document.positions[known]
 
     def _add(self, edge: Edge | None, parent: int = -1) -> int:
@@ -205,12 +225,11 @@ class Session:
         if decoder.is_finished:
             return closed_position(decoder.trace, number, parent, edge)
         try:
-            # What is known before the next token is what its step records: take one and give it back.
-            step = decoder.step()
+            # What is known before the next token is what its step records.
+            step = decoder.peek()
         except DeadEnd as error:
             self.document.problem = "DeadEnd", str(error)
             return closed_position(decoder.trace, number, parent, edge)
-        decoder.back()
         position = position_before(decoder.trace, step, number, parent, edge)
         return replace(position, whys=reasons(decoder.matcher, position), next=step.token_id)
 
@@ -280,13 +299,11 @@ class Session:
     def changes(self) -> dict[str, Any]:
         """What was added or changed since the last call, as the front end reads it."""
         document = self.document
-        tokens, pictures, rules = self._sent
-        new_tokens = {i: entry for i, entry in document.tokens.items() if i not in tokens}
-        new_pictures = {k: drawn for k, drawn in document.pictures.items() if k not in pictures}
-        new_rules = {i: rule for i, rule in document.rules.items() if i not in rules}
-        tokens.update(new_tokens)
-        rules.update(new_rules)
-        pictures.update(new_pictures)
+        tokens, pictures, rules = self._told
+        new_tokens = _latest(document.tokens, len(document.tokens) - tokens)
+        new_pictures = _latest(document.pictures, len(document.pictures) - pictures)
+        new_rules = _latest(document.rules, len(document.rules) - rules)
+        self._told = len(document.tokens), len(document.pictures), len(document.rules)
         changed = sorted(self._dirty)
         self._dirty.clear()
         return {
@@ -306,14 +323,19 @@ class Session:
         It is read off the decoder's tokens, so that an interrupt at any moment does no harm; a token
         too many is taken back.
         """
+        steps = self.decoder.trace.steps
+        if not steps:
+            return 0
+        if self._seen is not None and self._seen[0] is steps[-1]:
+            return self._seen[1]
         at = 0
-        tokens = self.decoder.token_ids
-        for i, token in enumerate(tokens):
-            child = self._children.get((at, token))
+        for i, step in enumerate(steps):
+            child = self._children.get((at, step.token_id))
             if child is None:
-                self.decoder.back(len(tokens) - i)
-                break
+                self.decoder.back(len(steps) - i)
+                return at
             at = child
+        self._seen = steps[-1], at
         return at
 
     def _path(self, position: int) -> list[int]:
@@ -321,7 +343,10 @@ class Session:
 
     def _move(self, position: int) -> None:
         """Bring the decoder to a position: back to where the paths part, then along the tokens."""
-        old, new = self._path(self._where()), self._path(position)
+        here = self._where()
+        if here == position:
+            return
+        old, new = self._path(here), self._path(position)
         shared = sum(1 for a, b in zip(old, new, strict=False) if a == b)
         self.decoder.back(len(old) - shared)
         for number in new[shared:]:
@@ -332,9 +357,10 @@ class Session:
     def look(self, position: int) -> Decoder:
         """A decoder that stands at a position; the main one stays where it is if it can."""
         self._known(position)
-        path = self._path(self._where())
-        if position == path[-1]:
+        here = self._where()
+        if position == here:
             return self.decoder
+        path = self._path(here)
         if self._scout is not None and self._scout[0] == position:
             return self._scout[1]
         if position not in path:
@@ -344,3 +370,8 @@ class Session:
         scout.back(len(path) - 1 - path.index(position))
         self._scout = position, scout
         return scout
+
+
+def _latest(table: dict[Key, Value], count: int) -> dict[Key, Value]:
+    """The entries that were put last into a table that only grows, oldest first."""
+    return dict(list(islice(reversed(table.items()), count))[::-1])

@@ -6,14 +6,14 @@ fact of the live screen lost.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from html import escape
 from typing import Any
 
-from workbench.notebook.static_parts import meter, milliseconds, percent, table, warm_up
+from workbench.notebook.static_parts import meter, milliseconds, table, warm_up
 from workbench.notebook.views import Document, Position, Times
 from workbench.vocabulary.labels import label_bytes
-from workbench.wording import number_of
+from workbench.wording import cut, joined, more, number_of, percent
 
 __all__ = ["static_panels"]
 
@@ -41,13 +41,19 @@ def _section(title: str, body: Iterable[str]) -> str:
     return f"<details><summary>{escape(title)}</summary>{''.join(body)}</details>"
 
 
+def rest_row(items: Sized, noun: str, columns: int) -> list[list[str]]:
+    """A row that says how many rows are left out, where some are."""
+    left_out = more(len(items), ROWS_SHOWN, noun)
+    return [[f"… {left_out}", *[""] * (columns - 1)]] if left_out else []
+
+
 def _grammar(found: dict[str, Any]) -> str:
     state = (
         f"● compiled in {found['ms']} ms: {number_of(found['states'], 'state')}"
         if found["ok"]
         else f"✕ {number_of(len(found['mistakes']), 'error')}"
     )
-    lines = found["text"][:TEXT_SHOWN].split("\n")
+    lines = cut(found["text"], TEXT_SHOWN).split("\n")
     width = len(str(len(lines)))
     numbered = "\n".join(f"{i:>{width}}  {line}" for i, line in enumerate(lines, 1))
     parts = [f"<p>{escape(state)}; kind {escape(found['kind'])}</p>"]
@@ -69,13 +75,14 @@ def _grammar(found: dict[str, Any]) -> str:
                 f"byte {example['failing'] + 1} {example['byte']}, expected {example['expected']}"
             )
         cells = [
-            f"<code>{escape(example['text'][:300])}</code>",
+            f"<code>{escape(cut(example['text'], 300))}</code>",
             _WANTS[example["want"]],
             escape(f"{sign} {example['verdict']}"),
             escape(failing),
         ]
         rows.append(cells)
     if rows:
+        rows += rest_row(found["examples"], "example", 4)
         parts.append(table("Examples", ["text", "wanted", "verdict", "first failing byte"], rows))
     total = len(found["examples"])
     passed = sum(e["ok"] for e in found["examples"])
@@ -95,6 +102,7 @@ def _tokens(document: Document, found: dict[str, Any]) -> str:
                 " ".join(f"<code>{escape(sample)}</code>" for sample in samples),
             ]
         )
+    rows += rest_row(found["groups"], "group", 4)
     title = f"Tokens allowed at position {found['node']}: {found['allowed']:,} of {document.vocabulary_size:,}"
     columns = ["rule of the first byte", "tokens", "share after the mask", "likeliest"]
     return _section(title, [table(title, columns, rows)])
@@ -118,8 +126,8 @@ def _dead_ends(found: dict[str, Any]) -> str:
         parts.append(table("Facts", ["what", "value"], rows))
         if finding["diff"]:
             parts.append(f"<pre>{escape(finding['diff'])}</pre>")
-    if len(findings) > ROWS_SHOWN:
-        parts.append(f"<p>and {len(findings) - ROWS_SHOWN} more</p>")
+    if left_out := more(len(findings), ROWS_SHOWN, "finding"):
+        parts.append(f"<p>… {left_out}</p>")
     told = "; ".join(f"in the {subject}: {text}" for subject, text, _ in found.get("summaries", ()))
     return _section(f"Dead ends {told}", parts)
 
@@ -165,6 +173,7 @@ def _heaviest(timed: Sequence[tuple[Position, Times]]) -> str:
         ]
         for name in sorted(groups, key=lambda name: -sums[name])[:ROWS_SHOWN]
     ]
+    rows += rest_row(groups, "rule", 4)
     return table("Mask time by rule, heaviest first", ["rule", "steps", "mask", "share"], rows)
 
 
@@ -177,7 +186,7 @@ def _whys(document: Document, path: Sequence[Position]) -> str:
                 continue
             cells = [
                 f"{'●' if cell.status == 'consumed' else '✕' if cell.status == 'fatal' else '·'} {cell.status}"
-                + (f", states {', '.join(map(str, cell.states[:4]))}" if cell.states else "")
+                + (f", states {joined(cell.states, 4)}" if cell.states else "")
                 + (f", in {cell.stack[0]}" if cell.stack else "")
                 for cell in why.cells
             ]
@@ -194,7 +203,8 @@ def _whys(document: Document, path: Sequence[Position]) -> str:
         return ""
     columns = ["step", "token", "reason", "byte by byte", "accepted there"]
     title = f"Why: {number_of(len(rows), 'answer')}"
-    return _section(title, [table(title, columns, rows[:ROWS_SHOWN])])
+    left_out = rest_row(rows, "answer", len(columns))
+    return _section(title, [table(title, columns, [*rows[:ROWS_SHOWN], *left_out])])
 
 
 def _export(found: dict[str, Any]) -> str:

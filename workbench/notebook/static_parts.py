@@ -6,20 +6,9 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from statistics import median
 
-__all__ = ["meter", "milliseconds", "percent", "table", "warm_up"]
+from workbench.wording import percent
 
-
-def percent(p: float | None) -> str:
-    """A probability as a percentage; a tiny one is never printed as zero."""
-    if p is None or p != p:
-        return "–"
-    if p <= 0:
-        return "0%"
-    if p < 0.0001:
-        return "<0.01%"
-    if 0.9999 < p < 1:
-        return ">99.99%"
-    return f"{p:.2%}" if p < 0.01 else f"{p:.1%}"
+__all__ = ["meter", "milliseconds", "table", "warm_up"]
 
 
 def milliseconds(ms: float) -> str:

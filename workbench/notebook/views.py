@@ -11,18 +11,19 @@ Next file to read: ``workbench/notebook/recorded.py``.
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from workbench.decoding.trace import MAX_COUNTED
 from workbench.notebook.wire import (
     finite,
+    packed,
     picture_wire,
     problem_wire,
     row_wire,
     rules_wire,
+    spelled,
     tokens_wire,
 )
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from workbench.automaton.dot import Picture
 
 __all__ = [
+    "STOPPED",
     "Document",
     "Edge",
     "Frame",
@@ -42,6 +44,8 @@ __all__ = [
 ]
 
 WIRE_VERSION = 1
+#: The kind of a problem that is none: a run that ended before it reached anything.
+STOPPED = "stopped"
 
 
 class TokenTable(Protocol):
@@ -155,6 +159,8 @@ class Position:
     accepting: bool = False
     live: tuple[int, ...] = ()
     stacks: tuple[tuple[Frame, ...], ...] = ()
+    #: live stacks in all; 0 where no more than the listed ones are known of
+    stack_count: int = 0
     graph: str = ""
     mask: str = ""
     times: Times | None = None
@@ -165,8 +171,14 @@ class Position:
 
     @property
     def depth(self) -> int:
-        """Frames of the first live stack."""
-        return len(self.stacks[0]) if self.stacks else 0
+        """Frames of the first live stack; of a very deep one the last frame stands for those left out."""
+        return _depth(self.stacks[0]) if self.stacks else 0
+
+    @property
+    def stack_total(self) -> str:
+        """How many stacks are live, as a text: beyond what is counted "1,000 or more"."""
+        total = max(self.stack_count, len(self.stacks))
+        return f"{total:,}{' or more' if total >= MAX_COUNTED else ''}"
 
     @property
     def top_rules(self) -> frozenset[str]:
@@ -199,6 +211,7 @@ class Position:
                 [{"state": f.state, "rules": list(f.rules), "count": f.count} for f in frames]
                 for frames in self.stacks
             ],
+            "stackCount": max(self.stack_count, len(self.stacks)),
             "graph": self.graph,
             "mask": self.mask,
             "times": times
@@ -237,6 +250,14 @@ class Document:
     sampling: dict[str, float | None] = field(default_factory=dict)
     #: what the screens beside the stepper show, by screen
     panels: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def trouble(self) -> tuple[str, str, str] | None:
+        """A sign, the kind and the message of the problem; a run that was stopped is none to be warned of."""
+        if self.problem is None:
+            return None
+        kind, message = self.problem
+        return "■" if kind == STOPPED else "⊘", kind, message
 
     def path(self, leaf: int | None = None) -> list[Position]:
         """Positions from the start to ``leaf`` (by default the end of the newest branch)."""
@@ -281,8 +302,7 @@ class Document:
 
     def payload(self) -> bytes:
         """The JSON form as deflated UTF-8."""
-        text = json.dumps(self.wire(), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-        return zlib.compress(text.encode("utf-8", errors="surrogatepass"), 6)
+        return packed(spelled(self.wire()))
 
 
 def token_entry(token_id: int, vocabulary: TokenTable) -> tuple[bytes, str | None]:
@@ -291,3 +311,8 @@ def token_entry(token_id: int, vocabulary: TokenTable) -> tuple[bytes, str | Non
         return b"", vocabulary.special_name(token_id)
     data = vocabulary.token_bytes(token_id)
     return data, None if data else vocabulary.label(token_id)
+
+
+def _depth(frames: tuple[Frame, ...]) -> int:
+    rest = frames[-1]
+    return len(frames) if rest.state >= 0 or not rest.count else len(frames) - 1 + rest.count

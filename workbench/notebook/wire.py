@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import math
+import zlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from workbench.automaton.dot import Picture
     from workbench.notebook.views import Row
 
-__all__ = ["finite", "picture_wire", "problem_wire", "row_wire", "rules_wire", "tokens_wire"]
+__all__ = [
+    "finite",
+    "packed",
+    "picture_wire",
+    "problem_wire",
+    "row_wire",
+    "rules_wire",
+    "spelled",
+    "tokens_wire",
+]
+
+
+def spelled(value: Any) -> bytes:
+    """A value as JSON in UTF-8, on one line."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", errors="surrogatepass")
+
+
+def packed(data: bytes) -> bytes:
+    """Deflated bytes."""
+    return zlib.compress(data, 6)
 
 
 def finite(value: float) -> float | None:
@@ -18,8 +40,11 @@ def finite(value: float) -> float | None:
 
 
 def rounded(value: float | None) -> float | None:
-    """Seven digits: enough to print, and half the size."""
-    return None if value is None or not math.isfinite(value) else float(f"{value:.7g}")
+    """Seven digits: enough to print, and half the size; what is almost certain does not become certain."""
+    if value is None or not math.isfinite(value):
+        return None
+    found = float(f"{value:.7g}")
+    return 0.9999999 if found >= 1 > value else found
 
 
 def row_wire(row: Row) -> list[Any]:
