@@ -1,12 +1,14 @@
 """Pictures of an automaton, as DOT text.
 
 A picture of a small automaton shows all of it; of a large one, the states around those that matter now.
-Drawing is left to whoever has Graphviz: the notebook lays the text out in the browser. States have the
-ids ``s<number>``, so that a page can light the live ones without a new layout.
+Drawing is left to others: live screens lay the text out in the browser, static views by
+``workbench/notebook/drawing.py``. States have the ids ``s<number>``, so that a page can light the live ones
+without a new layout. The font is named Courier because that is what layouts know the widths of; readers
+see the fixed-width font of their page, whose letters are as wide.
 
 Needs the ``graphviz`` package (writes DOT; no ``dot`` program is run), imported on first use.
 
-Next file to read: ``workbench/notebook/views.py``, which shows the pictures.
+Next file to read: ``workbench/notebook/drawing.py``.
 """
 
 from __future__ import annotations
@@ -281,7 +283,7 @@ def picture(
         edge_attr={"arrowsize": "0.6"},
     )
     for attributes in (graph.node_attr, graph.edge_attr, graph.graph_attr):
-        attributes["fontname"] = "monospace"
+        attributes["fontname"] = "Courier"
     graph.node_attr["fontsize"] = graph.edge_attr["fontsize"] = "11"
     for name, members in _groups(automaton, states).items():
         if not name:

@@ -10,10 +10,10 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from workbench.automaton.dot import picture
+from workbench.notebook.drawing import image_of
 from workbench.notebook.editor import source_text
 from workbench.notebook.mask_view import MaskView
 from workbench.notebook.places import place
-from workbench.notebook.static_html import image_of
 from workbench.notebook.static_parts import milliseconds, percent, table
 from workbench.vocabulary.labels import label_bytes
 from workbench.wording import number_of
@@ -85,7 +85,7 @@ def compiled_html(compiled: CompiledGrammar) -> str:
 
 
 def automaton_html(automaton: Automaton) -> str:
-    """An automaton: a picture where this machine can draw one, and the transitions from its start."""
+    """An automaton: a picture, and the transitions from its start."""
     drawn = picture(automaton, [automaton.start])
     rows = [
         [

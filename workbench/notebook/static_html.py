@@ -7,21 +7,17 @@ because no one colour reads on both a white and a dark page; chips bring their o
 
 from __future__ import annotations
 
-import base64
-import functools
-import shutil
-import subprocess
 from collections.abc import Sequence
 from html import escape
 
-from workbench.automaton.dot import Picture
+from workbench.notebook.drawing import image_of
 from workbench.notebook.static_panels import static_panels
 from workbench.notebook.static_parts import meter, milliseconds, percent, table
 from workbench.notebook.views import Document, Position
 from workbench.vocabulary.labels import label_bytes
 from workbench.wording import number_of
 
-__all__ = ["image_of", "static_html", "static_text"]
+__all__ = ["static_html", "static_text"]
 
 #: Steps shown at each end of a long run; between them only those with a choice, up to a limit.
 ENDS = 20
@@ -30,8 +26,6 @@ MOST_STEPS = (120, 60, 40)
 TOP = 5
 #: The most bytes of one view; a longer one is written again with fewer steps.
 SIZE_LIMIT = 200_000
-#: Bytes of one image; a larger picture is left to the table of transitions.
-IMAGE_LIMIT = 60_000
 NOTE = "Static view. Run the cell for the live one."
 
 _KINDS = {
@@ -155,34 +149,6 @@ def _candidates(document: Document, position: Position, caption: str, limit: int
         label = f"<code>{escape(_label(document, row.token_id))}</code> {row.token_id}"
         rows.append([label, meter(row.before), meter(row.after), verdict])
     return table(caption, ["token", "before the mask", "after the mask", "verdict"], rows)
-
-
-@functools.lru_cache(maxsize=64)
-def _draw(source: str) -> bytes:
-    """Draw DOT text with the program ``dot``; no bytes where there is none."""
-    program = shutil.which("dot")
-    if program is None:
-        return b""
-    try:
-        done = subprocess.run(
-            [program, "-Tsvg"], input=source.encode(), capture_output=True, timeout=5, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return b""
-    return done.stdout
-
-
-def image_of(drawn: Picture, live: Sequence[int]) -> str:
-    """The picture as an image, when this machine can draw it; else nothing."""
-    lit = "".join(f"\ts{s} [peripheries=2 penwidth=2]\n" for s in live if s in drawn.states)
-    source = f"{drawn.source.rstrip().removesuffix('}')}{lit}}}\n"
-    svg = _draw(source)
-    if not svg or len(svg) > IMAGE_LIMIT:
-        return ""
-    states = ", ".join(map(str, live[:12])) or "none"
-    alt = f"Automaton of {number_of(len(drawn.states) + drawn.hidden, 'state')}; live states: {states}."
-    data = base64.b64encode(svg).decode("ascii")
-    return f'<p><img alt="{alt}" src="data:image/svg+xml;base64,{data}"></p>'
 
 
 def _automaton(document: Document, here: Position) -> str:
