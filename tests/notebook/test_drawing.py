@@ -152,7 +152,7 @@ def test_a_missing_picture_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(drawing, "IMAGE_LIMIT", 100)
         assert "10 states are more than a page should hold" in image_of(drawn, [8])
-    with pytest.raises(NoPicture, match="the layout failed: .*syntax error"):
+    with pytest.raises(NoPicture, match=r"the layout failed: .*syntax error"):
         draw("digraph {")
     with monkeypatch.context() as patch:
         patch.setattr(drawing, "TIME_LIMIT", 0.0001)

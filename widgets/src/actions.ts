@@ -51,7 +51,7 @@ function runOn(context: Context, target: Target): void {
 function lookInside(context: Context): void {
   const { store, host } = context;
   const token = store.inside;
-  if (token === null || store.here.whys[token]?.cells ) return;
+  if (token === null || store.here.whys[token]?.inside) return;
   if (store.connected !== false && !store.busy) host.command({ type: "why", node: store.cursor, token });
 }
 
@@ -224,7 +224,7 @@ export const ACTIONS: Action[] = [
       if (store.inside === null) return "no token comes next";
       if (!byteLength(context)) return store.next ? null : "this token spells no bytes";
       if (store.byte >= byteLength(context) && !store.next) return "this is the last byte: take the token to go on";
-      if (!store.here.whys[store.inside]?.cells) return needsKernel(context);
+      if (!store.here.whys[store.inside]?.inside) return needsKernel(context);
       return null;
     },
     run: (context) => {
@@ -249,7 +249,7 @@ export const ACTIONS: Action[] = [
         store.move(store.here.parent);
         context.host.moved(store.cursor);
         store.byte = Math.max(0, byteLength(context) - 1);
-        if (store.byte && !store.here.whys[store.inside ?? -1]?.cells && store.connected === false) store.byte = 0;
+        if (store.byte && !store.here.whys[store.inside ?? -1]?.inside && store.connected === false) store.byte = 0;
         if (store.byte) lookInside(context);
       }
       store.notify();

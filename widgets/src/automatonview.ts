@@ -9,7 +9,7 @@ import { count, plural } from "./format";
 import { captionOf, describe, returnsOf, transitionsFrom } from "./graph";
 import type { Panel } from "./panel";
 import { linksOf, toward } from "./walk";
-import type { Graph } from "./types";
+import type { Graph, Standing } from "./types";
 
 /** Up to this many states the whole picture is shown at first, beyond it the part near the live states. */
 const WHOLE_TO = 40;
@@ -113,9 +113,15 @@ export class AutomatonView implements Panel {
     this.canvas.stop();
   }
 
+  /** Where the text stands; the beginning of a token while its bytes are being asked about. */
+  private get standing(): Standing {
+    const { store } = this.context;
+    return store.standing ?? store.here;
+  }
+
   private get recorded(): Graph | undefined {
     const { store } = this.context;
-    return (this.around && this.asked.get(this.around.join())) || store.doc.graphs[store.here.graph];
+    return (this.around && this.asked.get(this.around.join())) || store.doc.graphs[this.standing.graph];
   }
 
   private get showsWhole(): boolean {
@@ -126,7 +132,7 @@ export class AutomatonView implements Panel {
     const { store } = this.context;
     const graph = this.recorded;
     if (!graph || this.showsWhole) return graph;
-    const states = store.state === null ? (store.live ?? []) : [store.state, ...(store.live ?? [])];
+    const states = store.state === null ? this.standing.live : [store.state, ...this.standing.live];
     return near(graph, states, NEAR);
   }
 
@@ -147,14 +153,14 @@ export class AutomatonView implements Panel {
     }
     this.extent.hidden = (this.recorded?.shown.length ?? 0) <= NEAR;
     this.extent.textContent = this.showsWhole ? "near live" : "all states";
-    const live = store.live ?? [];
+    const live = this.standing.live;
     const folded = this.folded(graph);
     const boxes = foldedNodes(graph, store.doc.rules, folded);
     const lit = live.map((state) => nodeOf(state, store.doc.rules, boxes));
     const chosen = store.state === null ? null : nodeOf(store.state, store.doc.rules, boxes);
     this.canvas.element.setAttribute("aria-label", describe(graph, live));
     this.caption.textContent = this.problem || (this.around ? `around state ${this.around.join(", ")}: ${captionOf(graph, live).replace(", those around the live ones", "")}` : `${captionOf(graph, live)} · hover a state, or walk to it with P and the arrow keys`);
-    const returns = returnsOf(graph, store.here);
+    const returns = returnsOf(graph, this.standing);
     this.drawn = { graph, boxes, links: linksOf([...graph.edges.map(([from, , to]) => [from, to]), ...returns].map(([from, to]) => [nodeOf(from!, store.doc.rules, boxes), nodeOf(to!, store.doc.rules, boxes)] as [string, string])) };
     void this.canvas.show(dotOf(graph, store.doc.rules, folded, returns), lit, chosen);
     this.drawCrumbs();
@@ -164,7 +170,7 @@ export class AutomatonView implements Panel {
 
   private folded(graph: Graph): Set<string> {
     const { store } = this.context;
-    const open = new Set(store.here.stacks.flatMap((frames) => frames.flatMap((frame) => frame.rules)));
+    const open = new Set(this.standing.stacks.flatMap((frames) => frames.flatMap((frame) => frame.rules)));
     const found = new Set<string>();
     for (const [rule, states] of rulesOf(graph, store.doc.rules)) {
       if (!rule || states.length < 2) continue;
@@ -174,8 +180,7 @@ export class AutomatonView implements Panel {
   }
 
   private drawCrumbs(): void {
-    const { store } = this.context;
-    const frames = [...(store.here.stacks[0] ?? [])].reverse();
+    const frames = [...(this.standing.stacks[0] ?? [])].reverse();
     const shown = frames.length > 8 ? [...frames.slice(0, 2), null, ...frames.slice(-5)] : frames;
     refill(this.crumbs, shown, () =>
       shown.flatMap((frame, i) => {
@@ -209,17 +214,17 @@ export class AutomatonView implements Panel {
   /** The states whose ways out are listed: the chosen one, else the live ones. */
   private get listed(): number[] {
     const { store } = this.context;
-    return store.state === null ? (store.live ?? []) : [store.state];
+    return store.state === null ? this.standing.live : [store.state];
   }
 
   private get ways(): [number, string, number | string][] {
     const graph = this.graph;
-    return graph ? transitionsFrom(graph, this.listed, this.context.store.here) : [];
+    return graph ? transitionsFrom(graph, this.listed, this.standing) : [];
   }
 
   private drawWays(graph: Graph): void {
     const { store } = this.context;
-    const ways = transitionsFrom(graph, this.listed, store.here);
+    const ways = transitionsFrom(graph, this.listed, this.standing);
     this.way = Math.min(this.way, Math.max(0, ways.length - 1));
     const from = store.state === null ? "the live states" : `state ${store.state}`;
     this.listTitle.textContent = `transitions from ${from} (${ways.length})`;
@@ -315,7 +320,7 @@ export class AutomatonView implements Panel {
     const { picture, element } = this.canvas;
     const { store } = this.context;
     if (!picture || !this.drawn || event.target !== element) return;
-    const start = store.state ?? store.live?.[0];
+    const start = store.state ?? this.standing.live[0];
     const from = this.at ?? (start === undefined ? null : this.nodeOf(start));
     if (from === null) return;
     if (event.key === "Enter") {
@@ -349,8 +354,8 @@ export class AutomatonView implements Panel {
       return;
     }
     const state = Number(id.slice(1));
-    const ways = transitionsFrom(graph, [state], store.here).length;
-    const marks = [store.live?.includes(state) ? "live" : "", graph.final.includes(state) ? "may end" : ""].filter(Boolean);
+    const ways = transitionsFrom(graph, [state], this.standing).length;
+    const marks = [this.standing.live.includes(state) ? "live" : "", graph.final.includes(state) ? "may end" : ""].filter(Boolean);
     const line = `${before}state ${state}${store.doc.rules[state] ? ` of ${store.doc.rules[state]}` : ""}${marks.length ? `, ${marks.join(", ")}` : ""}: ${ways === 1 ? "1 way" : `${ways} ways`} out`;
     const known = this.counts.get(state);
     this.say(known ? `${line}; ${known}` : line);
@@ -398,7 +403,7 @@ export class AutomatonView implements Panel {
   private foldOne(): void {
     const { store } = this.context;
     const graph = this.graph;
-    const rule = store.doc.rules[store.state ?? store.live?.[0] ?? -1];
+    const rule = store.doc.rules[store.state ?? this.standing.live[0] ?? -1];
     if (graph && rule) this.toggle(rule, this.folded(graph).has(rule));
   }
 

@@ -25,7 +25,8 @@ export class ByteStrip {
     const at = Math.min(store.byte, spelled.length);
     const live = store.live;
     const stack = cells?.[store.byte]?.[2] ?? [];
-    const where = live === null ? "asking for the states inside the token …" : live.length ? `▶ ${plural(live.length, "live state")}: ${live.slice(0, 8).join(", ")}` : "no live state";
+    const unknown = store.here.whys[token] && !store.here.whys[token].inside ? "no states are known inside this token" : "asking for the states inside the token …";
+    const where = live === null ? unknown : live.length ? `▶ ${plural(live.length, "live state")}: ${live.slice(0, 8).join(", ")}` : "no live state";
     patch(
       this.element,
       h("span", { class: "wb-byte-place" }, `byte ${at} of ${spelled.length}`),

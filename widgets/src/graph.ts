@@ -5,7 +5,7 @@ import { layouts } from "./layouts";
 import { dotOf, near } from "./dot";
 import { plural } from "./format";
 import type { Store } from "./store";
-import type { Graph, Position } from "./types";
+import type { Graph, Standing } from "./types";
 
 /** States that the picture shows. */
 const NEAR = 14;
@@ -54,15 +54,16 @@ export class GraphPanel {
 
   update(): void {
     const { store } = this;
-    const here = store.here;
-    const graph = store.doc.graphs[here.graph];
-    if (!graph) {
+    const here = store.standing;
+    const graph = here && store.doc.graphs[here.graph];
+    if (!here || !graph) {
+      if (!here) return; // inside a token that is being asked about: the picture stays until the answer is there
       this.canvas.clear("This record holds no automaton.");
       this.canvas.element.setAttribute("aria-label", "No automaton was recorded");
       this.caption.textContent = this.summary.textContent = "";
       return;
     }
-    const live = store.live ?? [];
+    const { live } = here;
     this.canvas.element.setAttribute("aria-label", describe(graph, live));
     const from = transitionsFrom(graph, live, here);
     this.summary.textContent = `transitions (${from.length})`;
@@ -73,7 +74,7 @@ export class GraphPanel {
     this.expect();
   }
 
-  private dot(part: Graph, here: Position): string {
+  private dot(part: Graph, here: Standing): string {
     return dotOf(part, this.store.doc.rules, new Set(), returnsOf(part, here));
   }
 
@@ -91,9 +92,10 @@ export class GraphPanel {
   private tell(id: string | null): void {
     const { store } = this;
     const state = Number(id?.slice(1));
-    const graph = store.doc.graphs[store.here.graph];
+    const here = store.standing ?? store.here;
+    const graph = store.doc.graphs[here.graph];
     if (id === null || !graph) this.caption.textContent = this.resting;
-    else this.caption.textContent = `state ${state}${store.doc.rules[state] ? ` of ${store.doc.rules[state]}` : ""}: ${plural(transitionsFrom(graph, [state], store.here).length, "transition")} out of it`;
+    else this.caption.textContent = `state ${state}${store.doc.rules[state] ? ` of ${store.doc.rules[state]}` : ""}: ${plural(transitionsFrom(graph, [state], here).length, "transition")} out of it`;
   }
 
   private pick(id: string): void {
@@ -105,7 +107,7 @@ export class GraphPanel {
 }
 
 /** Where states lead, and where the live stacks go on when the rule on top ends. */
-export function transitionsFrom(graph: Graph, states: number[], here: Position): [number, string, number | string][] {
+export function transitionsFrom(graph: Graph, states: number[], here: Standing): [number, string, number | string][] {
   const byByte = graph.edges.filter(([source]) => states.includes(source)).map(([source, on, target]): [number, string, number] => [source, on, target]);
   const ends = here.stacks
     .filter(([top]) => top && states.includes(top.state) && graph.final.includes(top.state))
@@ -114,7 +116,7 @@ export function transitionsFrom(graph: Graph, states: number[], here: Position):
 }
 
 /** In a picture of a part, the edges from the end of the rule on top to where the stack leads; the whole stays the same for all steps. */
-export function returnsOf(graph: Graph, here: Position): [number, number][] {
+export function returnsOf(graph: Graph, here: Standing): [number, number][] {
   if (!graph.hidden) return [];
   return here.stacks.flatMap(([top, below]): [number, number][] => (top && below && graph.final.includes(top.state) ? [[top.state, below.state]] : []));
 }

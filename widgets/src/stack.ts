@@ -15,13 +15,15 @@ export class StackPanel {
   constructor(private store: Store) {}
 
   update(): void {
-    const { stacks } = this.store.here;
+    const here = this.store.standing;
+    if (!here) return; // inside a token that is being asked about
+    const { stacks } = here;
     const depth = stacks[0]?.length ?? 0;
     this.title.textContent = stacks.length > 1 ? `${plural(stacks.length, "live stack")}` : `stack, depth ${depth}`;
-    const parent = this.store.doc.positions[this.store.here.parent];
+    const before = this.store.stoodBefore;
     patch(
       this.body,
-      ...stacks.slice(0, SHOWN).map((frames, i) => card(frames, parent ? sharedBelow(frames, parent.stacks[i] ?? []) : frames.length)),
+      ...stacks.slice(0, SHOWN).map((frames, i) => card(frames, before ? sharedBelow(frames, before.stacks[i] ?? []) : frames.length)),
       stacks.length > SHOWN && h("p", { class: "wb-note" }, `and ${plural(stacks.length - SHOWN, "more stack")}`),
       !stacks.length && h("p", { class: "wb-empty" }, "no live stack"),
     );

@@ -29,6 +29,9 @@ export interface Times {
 /** One byte of a token: what became of it, the live states before it, the open parts, innermost first. */
 export type WhyCell = [status: "consumed" | "fatal" | "not reached", states: number[], stack: string[]];
 
+/** Where the text stands between two bytes of a token: live states, stacks, key of the picture. */
+export type Inside = [live: number[], stacks: Frame[][], graph: string];
+
 /** Why a token is allowed or not: how many of its bytes live, and one sentence; byte by byte where it was asked for. */
 export interface Why {
   consumed: number;
@@ -38,6 +41,15 @@ export interface Why {
   /** Allowed tokens that begin alike. */
   nearest?: number[];
   note?: string;
+  /** Before each byte that was reached, and after the last where all may come. */
+  inside?: Inside[];
+}
+
+/** Where the text stands at the cursor, between two tokens or two bytes; what the picture and the stacks show. */
+export interface Standing {
+  live: number[];
+  stacks: Frame[][];
+  graph: string;
 }
 
 /** One position of the run: what is known before the next token is taken. */

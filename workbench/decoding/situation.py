@@ -20,7 +20,7 @@ from workbench.wording import number_of
 if TYPE_CHECKING:
     from workbench.vocabulary import Vocabulary
 
-__all__ = ["Frames", "MatcherLike", "Situation", "Unconstrained", "Watcher"]
+__all__ = ["Frames", "MatcherLike", "Situation", "Unconstrained", "Watcher", "frames_of"]
 
 #: A stack, top first: (state, rule names, count).
 Frames = tuple[tuple[int, tuple[str, ...], int | None], ...]
@@ -132,10 +132,10 @@ class Watcher:
     def configuration(self) -> tuple[tuple[int, ...], tuple[Frames, ...]]:
         """The live states and the stacks, as a trace keeps them."""
         stacks = self.matcher.stacks(limit=MAX_STACKS)
-        return tuple(self.matcher.live_states()), tuple(_frames(view) for view in stacks)
+        return tuple(self.matcher.live_states()), tuple(frames_of(view) for view in stacks)
 
 
-def _frames(view: Any) -> Frames:
+def frames_of(view: Any) -> Frames:
     """Flatten a stack view; the deep end of a very deep one becomes a single marked frame."""
     frames = [(int(view.state), tuple(view.rules), None)]
     for frame in view.frames[:MAX_FRAMES]:

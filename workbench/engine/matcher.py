@@ -429,25 +429,45 @@ class Matcher:
     def stacks(self, limit: int = 8) -> tuple[StackView, ...]:
         """The live threads with their stacks, at most ``limit`` of them, for display."""
         with self._engine.lock:
-            out: list[StackView] = []
-            for state, frames in self._engine.stacks(self._history.top, limit):
-                places: list[tuple[int, int | None]] = [(state, None)]
-                for target, count in frames:
-                    if target < SITE_BASE:
-                        places.append((target, None))
-                    else:
-                        back = self._engine.site_return(target)
-                        places.append((back, count if self._engine.counts(target) else None))
-                rules = [self._rules(back) for back, _ in places]
-                for i in range(len(places) - 1, 0, -1):
-                    if places[i][1] is not None:  # what is repeated is part of what repeats it
-                        rules[i - 1] = rules[i]
-                views = [
-                    FrameView(back, names, n)
-                    for (back, n), names in zip(places, rules, strict=True)
-                ]
-                out.append(StackView(state, rules[0], tuple(views[1:])))
-            return tuple(out)
+            return self._stacks(self._history.top, limit)
+
+    def inside(
+        self, data: bytes, limit: int = 8
+    ) -> list[tuple[tuple[int, ...], tuple[StackView, ...]]]:
+        """Where the text stands before each byte of ``data``, and after the last: live states and stacks.
+
+        The list ends before the first byte that may not come. The matcher does not change.
+        """
+        with self._engine.lock:
+            array = np.frombuffer(data, dtype=np.uint8).copy()  # the kernels take no constants
+            position = self._history.top
+            found = [(self._engine.states(position), self._stacks(position, limit))]
+            for i in range(0 if self._terminated else len(data)):
+                position = self._engine.advance_bytes(position, array, i, i + 1)
+                if position < 0:
+                    break
+                found.append((self._engine.states(position), self._stacks(position, limit)))
+            return found
+
+    def _stacks(self, position: int, limit: int) -> tuple[StackView, ...]:
+        out: list[StackView] = []
+        for state, frames in self._engine.stacks(position, limit):
+            places: list[tuple[int, int | None]] = [(state, None)]
+            for target, count in frames:
+                if target < SITE_BASE:
+                    places.append((target, None))
+                else:
+                    back = self._engine.site_return(target)
+                    places.append((back, count if self._engine.counts(target) else None))
+            rules = [self._rules(back) for back, _ in places]
+            for i in range(len(places) - 1, 0, -1):
+                if places[i][1] is not None:  # what is repeated is part of what repeats it
+                    rules[i - 1] = rules[i]
+            views = [
+                FrameView(back, names, n) for (back, n), names in zip(places, rules, strict=True)
+            ]
+            out.append(StackView(state, rules[0], tuple(views[1:])))
+        return tuple(out)
 
     def stats(self) -> dict[str, int]:
         """Counters of the engine that all matchers of the compiled grammar share."""

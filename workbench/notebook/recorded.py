@@ -18,13 +18,24 @@ import numpy as np
 from workbench.automaton.dot import Picture, is_final, picture
 from workbench.decoding.trace import Trace, TraceStep, byte_order
 from workbench.notebook.places import place, places
-from workbench.notebook.views import Document, Edge, Frame, Position, Row, Times, TokenTable
+from workbench.notebook.views import (
+    Document,
+    Edge,
+    Frame,
+    Inside,
+    Position,
+    Row,
+    Times,
+    TokenTable,
+    Why,
+)
 
 if TYPE_CHECKING:
     from workbench.automaton.model import Automaton
 
 __all__ = [
     "Pictures",
+    "add_inside",
     "add_position",
     "closed_position",
     "edge_of",
@@ -195,6 +206,21 @@ def add_position(
     else:
         document.positions[position.id] = position
     return position
+
+
+def add_inside(document: Document, why: Why, pictures: Pictures) -> Why:
+    """The answer with a picture, kept in the document, of each place inside the token."""
+    automaton = pictures.automaton
+    if automaton is None:
+        return why
+    found: list[Inside] = []
+    for inside in why.inside:
+        stacks = _placed(inside.stacks, automaton)
+        drawn = pictures.at(inside.live, stacks)
+        assert drawn is not None
+        add_picture(document, *drawn, automaton)
+        found.append(Inside(inside.live, stacks, drawn[0]))
+    return replace(why, inside=tuple(found))
 
 
 def _placed(

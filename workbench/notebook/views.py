@@ -33,6 +33,7 @@ __all__ = [
     "Document",
     "Edge",
     "Frame",
+    "Inside",
     "Position",
     "Row",
     "Times",
@@ -109,11 +110,33 @@ class WhyCell:
 
 
 @dataclass(frozen=True, slots=True)
+class Inside:
+    """Where the text stands between two bytes of a token: live states, stacks, and the key of the picture."""
+
+    live: tuple[int, ...]
+    stacks: tuple[tuple[Frame, ...], ...]
+    graph: str = ""
+
+    def wire(self) -> list[Any]:
+        """The JSON form that the front end reads."""
+        return [list(self.live), stacks_wire(self.stacks), self.graph]
+
+
+def stacks_wire(stacks: Iterable[Iterable[Frame]]) -> list[list[dict[str, Any]]]:
+    """Stacks as the front end reads them."""
+    return [
+        [{"state": f.state, "rules": list(f.rules), "count": f.count} for f in frames]
+        for frames in stacks
+    ]
+
+
+@dataclass(frozen=True, slots=True)
 class Why:
     """Why a token is allowed or not: bytes that live, one sentence, the bytes accepted there.
 
     ``cells`` tell of each byte what became of it, the states before it and the open parts, innermost first;
-    ``nearest`` are allowed tokens that begin alike.
+    ``nearest`` are allowed tokens that begin alike; ``inside`` is where the text stands before each byte that was
+    reached, and after the last one where all may come.
     """
 
     consumed: int
@@ -122,6 +145,7 @@ class Why:
     cells: tuple[WhyCell, ...] = ()
     nearest: tuple[int, ...] = ()
     note: str = ""
+    inside: tuple[Inside, ...] = ()
 
     def wire(self) -> dict[str, Any]:
         """The JSON form that the front end reads; what is empty is left out."""
@@ -136,6 +160,8 @@ class Why:
             found["nearest"] = list(self.nearest)
         if self.note:
             found["note"] = self.note
+        if self.inside:
+            found["inside"] = [place.wire() for place in self.inside]
         return found
 
 
@@ -195,10 +221,7 @@ class Position:
             "rows": [row_wire(row) for row in self.rows],
             "accepting": self.accepting,
             "live": list(self.live),
-            "stacks": [
-                [{"state": f.state, "rules": list(f.rules), "count": f.count} for f in frames]
-                for frames in self.stacks
-            ],
+            "stacks": stacks_wire(self.stacks),
             "graph": self.graph,
             "mask": self.mask,
             "times": times
