@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -11,16 +12,20 @@ from typing import Any
 import numpy as np
 import pytest
 
+import workbench as wb
 from tests.notebook.samples import automaton, vocabulary
+from workbench.automaton.dot import transitions
+from workbench.automaton.naming import place, places
 from workbench.decoding import Decoder
+from workbench.decoding.situation import frames_of
 from workbench.diagnostics.stack_needs import decided_by_stack
+from workbench.diagnostics.verdicts import byte_vocabulary
 from workbench.export.verify import verify
 from workbench.frontends.gbnf import gbnf
 from workbench.frontends.json_schema import json_schema
 from workbench.frontends.regex import regex
 from workbench.notebook.desk import Desk
 from workbench.notebook.explorer import first_rules, vocabulary_table
-from workbench.notebook.places import place, places
 from workbench.notebook.session import Session
 from workbench.notebook.views import Frame
 
@@ -124,6 +129,62 @@ def test_first_bytes_are_read_in_rules() -> None:
     assert at_end == {0x7D: "object"}
     assert first_rules(drawn, []) == {}
     assert first_rules(drawn, [[Frame(99, ())]]) == {}
+
+
+@pytest.mark.parametrize(
+    ("grammar", "text", "names"),
+    [
+        # each text stops inside a counted part: one more round may come, and what follows the last one
+        (regex(r"(ab|ba){2,4}[0-9]"), b"ab", {ord("a"): "root", ord("b"): "root"}),
+        (
+            json_schema(
+                {"properties": {"n": {"type": "string", "maxLength": 20}}, "required": ["n"]}
+            ),
+            b'{"n": "x',
+            {ord("y"): "#/properties/n", 0xC3: "#/properties/n", ord('"'): "#/properties/n"},
+        ),
+        (
+            json_schema({"properties": {"n": {"type": "null"}}, "required": ["n"]}),
+            b"{ ",
+            {ord(" "): "#"},
+        ),
+    ],
+    ids=["pattern", "string", "blanks"],
+)
+def test_every_allowed_first_byte_has_its_rule(
+    grammar: Any, text: bytes, names: dict[int, str]
+) -> None:
+    matcher = wb.compile(grammar, byte_vocabulary()).matcher()
+    assert matcher.accept_tokens(text) == len(text)
+    stacks = [[Frame(*frame) for frame in frames_of(view)] for view in matcher.stacks()]
+    found = first_rules(matcher.compiled.automaton, stacks)
+    assert matcher.allowed_bytes() <= set(found)
+    assert {byte: found[byte] for byte in names} == names
+
+
+def test_one_rule_has_one_name_everywhere(tiny: Any) -> None:
+    """In the picture, on the stack, in the groups of tokens and in the reasons."""
+    schema = {
+        "type": "object",
+        "properties": {"n": {"type": "string", "maxLength": 20}, "m": {"$ref": "#/$defs/x"}},
+        "required": ["n", "m"],
+        "$defs": {"x": {"type": "array", "items": {"type": "array"}}},
+    }
+    compiled = wb.compile(json_schema(schema), byte_vocabulary())
+    automaton = compiled.automaton.complete()
+    names = {name for state in range(automaton.n_states) for name in places(automaton, state)}
+    assert {"#", "#/properties/n", "#/$defs/x"} <= names
+    assert all(name.startswith("#") or "/" not in name for name in names)
+    called = {t.label for s in range(automaton.n_states) for t in transitions(automaton, s)}
+    calls = {label.removeprefix("▭ ") for label in called if re.match("▭ [#$pr]", label)}
+    assert calls
+    assert all(call.startswith("#") for call in calls)
+    matcher = compiled.matcher()
+    assert matcher.accept_tokens(b'{"n": "x') == 8
+    assert "may not come in #/properties/n;" in matcher.explain(ord("\n")).reason
+    texts = wb.gbnf('root ::= items\nitems ::= "a" items | "b"')
+    whole = wb.compile(texts, byte_vocabulary()).automaton
+    assert {place(whole, s) for s in range(whole.n_states)} <= {"root", "items"}
 
 
 def test_states_of_schemas_are_called_by_pointers(tiny: Any) -> None:

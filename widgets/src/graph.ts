@@ -111,14 +111,17 @@ export function transitionsFrom(graph: Graph, states: number[], here: Standing):
   const byByte = graph.edges.filter(([source]) => states.includes(source)).map(([source, on, target]): [number, string, number] => [source, on, target]);
   const ends = here.stacks
     .filter(([top]) => top && states.includes(top.state) && graph.final.includes(top.state))
-    .map(([top, below]): [number, string, number | string] => [top!.state, "end of the rule", below ? below.state : "end of the text"]);
+    .flatMap(([top, below]): [number, string, number | string][] => [
+      ...(below?.again ?? []).map((entry): [number, string, number] => [top!.state, "the next round", entry]),
+      [top!.state, "end of the rule", below ? below.state : "end of the text"],
+    ]);
   return [...byByte, ...new Map(ends.map((row) => [row.join(), row])).values()];
 }
 
 /** In a picture of a part, the edges from the end of the rule on top to where the stack leads; the whole stays the same for all steps. */
 export function returnsOf(graph: Graph, here: Standing): [number, number][] {
   if (!graph.hidden) return [];
-  return here.stacks.flatMap(([top, below]): [number, number][] => (top && below && graph.final.includes(top.state) ? [[top.state, below.state]] : []));
+  return here.stacks.flatMap(([top, below]): [number, number][] => (top && below && graph.final.includes(top.state) ? [below.state, ...(below.again ?? [])].map((to): [number, number] => [top.state, to]) : []));
 }
 
 export function describe(graph: Graph, live: number[]): string {

@@ -7,6 +7,8 @@ export interface Frame {
   state: number;
   rules: string[];
   count: number | null;
+  /** The states that the next round of a counted part begins in. */
+  again?: number[];
 }
 
 /** How a position was reached from its parent. */

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.automaton.model import JUMP, NOT_BUILT, Automaton
+from workbench.automaton.naming import place, rule_title
 from workbench.wording import number_of
 
 __all__ = ["Picture", "Transition", "byte_label", "is_final", "picture", "transitions"]
@@ -152,7 +153,7 @@ def _calls(automaton: Automaton, state: int) -> Iterator[tuple[int, int, int]]:
 
 def _call_label(automaton: Automaton, entry: int, loop: int) -> str:
     if loop < 0:
-        return f"▭ {automaton.entry_names[entry]}"
+        return f"▭ {rule_title(automaton, automaton.entry_names[entry])}"
     name = f"▭ {_repeated(automaton, entry)}"
     low, high = int(automaton.loop_min[loop]), int(automaton.loop_max[loop])
     return f"{name} ×{low}" if low == high else f"{name} ×{low}–{'∞' if high < 0 else high}"
@@ -168,7 +169,9 @@ def _repeated(automaton: Automaton, entry: int) -> str:
     values = {value for low, high, _ in edges for value in range(low, high + 1)}
     shown = [_symbols_label(values, 20)] if values else []
     shown += [
-        automaton.entry_names[callee] if inner < 0 else _repeated(automaton, callee)
+        rule_title(automaton, automaton.entry_names[callee])
+        if inner < 0
+        else _repeated(automaton, callee)
         for callee, _, inner in calls
     ]
     ends = [is_final(automaton, target) for *_, target in edges]
@@ -317,11 +320,10 @@ def picture(
 
 
 def _groups(automaton: Automaton, states: Iterable[int]) -> dict[str, list[int]]:
-    """The states by the author's rule, in the order of their first state."""
+    """The states by the name that screens call them, in the order of their first state."""
     groups: dict[str, list[int]] = {}
     for state in states:
-        rules = automaton.state_rules[state] if state < len(automaton.state_rules) else ()
-        groups.setdefault(rules[0] if rules else "", []).append(state)
+        groups.setdefault(place(automaton, state), []).append(state)
     return groups
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.automaton.naming import places
 from workbench.engine import kernels
 from workbench.engine.engine import Engine
 from workbench.engine.history import History
@@ -414,7 +415,8 @@ class Matcher:
             expected = self._bytes_after(position)
             if consumed == len(data):
                 return Explanation(token_id, data, True, consumed, "every byte may come", expected)
-            names = sorted({name for s in self._engine.states(position) for name in self._rules(s)})
+            automaton, states = self._engine.automaton, self._engine.states(position)
+            names = sorted({name for state in states for name in places(automaton, state)})
             reason = (
                 f"byte {consumed + 1} of {len(data)} ({_show(data[consumed])}) may not come in "
                 f"{', '.join(names[:4]) or 'this place'}; expected {_show_set(expected)}"

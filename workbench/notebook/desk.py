@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.automaton.dot import picture
+from workbench.automaton.naming import place
 from workbench.notebook.editor import check, make_examples, read, source_text
 from workbench.notebook.explorer import endings, groups_of, mask_at, vocabulary_table
 from workbench.notebook.exporting import export_answer
 from workbench.notebook.findings import report_wire
-from workbench.notebook.places import place
 from workbench.notebook.session import Session
 from workbench.notebook.wire import picture_wire
 

@@ -88,7 +88,8 @@ def _slim(svg: bytes) -> bytes:
         for name in ("d", "points"):
             if name in element.attrib:
                 element.set(name, re.sub(r"(\.\d)\d+", r"\1", element.attrib[name]))
-    return ElementTree.tostring(root, encoding="utf-8")
+    slim: bytes = ElementTree.tostring(root, encoding="utf-8")
+    return slim
 
 
 def image_of(drawn: Picture, live: Sequence[int]) -> str:

@@ -10,10 +10,10 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from workbench.automaton.dot import picture
+from workbench.automaton.naming import place, places
 from workbench.notebook.drawing import image_of
 from workbench.notebook.editor import source_text
 from workbench.notebook.mask_view import MaskView
-from workbench.notebook.places import place
 from workbench.notebook.static_parts import milliseconds, percent, table
 from workbench.vocabulary.labels import label_bytes
 from workbench.wording import number_of
@@ -135,17 +135,24 @@ def trace_html(trace: Trace) -> str:
 
 def matcher_html(matcher: Matcher) -> str:
     """Where a matcher stands: the mask as chips, and the live stacks."""
+    automaton = matcher.compiled.automaton
+
+    def names(state: int) -> str:
+        return " · ".join(places(automaton, state)) or "(no rule)"
+
     rows = [
-        [str(i), escape(" < ".join([_names(view), *(_names(frame) for frame in view.frames[:12])]))]
-        for i, view in enumerate(matcher.stacks(), 1)
+        [str(i), escape(" < ".join(names(state) for state in states[:13]))]
+        for i, states in enumerate(
+            (
+                [view.state, *(frame.return_state for frame in view.frames)]
+                for view in matcher.stacks()
+            ),
+            1,
+        )
     ]
     chips: str = MaskView(matcher)._repr_html_()
     state = "the text may end here" if matcher.is_accepting else "the text is not complete"
     return f"{chips}<p>{state}</p>{table('Live stacks, top first', ['stack', 'rules'], rows)}"
-
-
-def _names(view: Any) -> str:
-    return " · ".join(view.rules) or "(no rule)"
 
 
 def register(shell: Any) -> None:

@@ -13,7 +13,7 @@ from html import escape
 from workbench.notebook.drawing import image_of
 from workbench.notebook.static_panels import static_panels
 from workbench.notebook.static_parts import meter, milliseconds, percent, table
-from workbench.notebook.views import Document, Position
+from workbench.notebook.views import Document, Frame, Position
 from workbench.vocabulary.labels import label_bytes
 from workbench.wording import number_of
 
@@ -151,6 +151,14 @@ def _candidates(document: Document, position: Position, caption: str, limit: int
     return table(caption, ["token", "before the mask", "after the mask", "verdict"], rows)
 
 
+def _after(frames: Sequence[Frame]) -> list[tuple[str, str]]:
+    """Where a stack goes on when the part on top ends."""
+    if len(frames) == 1:
+        return [("end of the rule", "end of the text")]
+    again = [("the next round", str(state)) for state in frames[1].again]
+    return [*again, ("end of the rule", str(frames[1].state))]
+
+
 def _automaton(document: Document, here: Position) -> str:
     drawn = document.pictures.get(here.graph)
     if drawn is None:
@@ -161,11 +169,12 @@ def _automaton(document: Document, here: Position) -> str:
         if t.source in here.live
     ]
     ends = {
-        (frames[0].state, str(frames[1].state) if len(frames) > 1 else "end of the text")
+        (frames[0].state, on, target)
         for frames in here.stacks
         if frames and frames[0].state in drawn.final
+        for on, target in _after(frames)
     }
-    rows += [[str(state), "end of the rule", target] for state, target in sorted(ends)]
+    rows += [[str(state), on, target] for state, on, target in sorted(ends)]
     caption = f"Transitions from the live states ({', '.join(map(str, here.live)) or 'none'})"
     return image_of(drawn, here.live) + table(caption, ["from", "on", "to"], rows[:60])
 

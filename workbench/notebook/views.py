@@ -82,11 +82,26 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A frame of a stack: the state (on top) or where the call returns to, and the author's rules."""
+    """A frame of a stack: the state (on top) or where the call returns to, and the author's rules.
+
+    A counted part has its ``count``, and in ``again`` the states that its next round begins in.
+    """
 
     state: int
     rules: tuple[str, ...]
     count: int | None = None
+    again: tuple[int, ...] = ()
+
+    def wire(self) -> dict[str, Any]:
+        """The JSON form that the front end reads."""
+        found: dict[str, Any] = {
+            "state": self.state,
+            "rules": list(self.rules),
+            "count": self.count,
+        }
+        if self.again:
+            found["again"] = list(self.again)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +139,7 @@ class Inside:
 
 def stacks_wire(stacks: Iterable[Iterable[Frame]]) -> list[list[dict[str, Any]]]:
     """Stacks as the front end reads them."""
-    return [
-        [{"state": f.state, "rules": list(f.rules), "count": f.count} for f in frames]
-        for frames in stacks
-    ]
+    return [[frame.wire() for frame in frames] for frames in stacks]
 
 
 @dataclass(frozen=True, slots=True)
