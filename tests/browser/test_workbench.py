@@ -500,7 +500,7 @@ class TestDeadEnds:
         page.keyboard.type("no code is ever sent")
         page.keyboard.press("Enter")
         shown = tab(page, "export")
-        note = shown.locator("input[aria-label='Why dead ends do not matter']")
+        note = shown.locator("input[aria-label='Note: why dead ends do not matter']")
         assert note.get_attribute("placeholder") == "no code is ever sent"
         shown = tab(page, "dead")
         panel.press("i")

@@ -3,7 +3,7 @@ import type { Context } from "./actions";
 import { Canvas, smallButton } from "./canvas";
 import { StackCards } from "./cards";
 import { scrollInto } from "./chips";
-import { beforePaint, h, refill } from "./dom";
+import { beforePaint, breakable, h, name, refill } from "./dom";
 import { dotOf, foldedNodes, near, nodeOf, rulesOf } from "./dot";
 import { count, plural } from "./format";
 import { captionOf, describe, returnsOf, transitionsFrom } from "./graph";
@@ -153,6 +153,7 @@ export class AutomatonView implements Panel {
     }
     this.extent.hidden = (this.recorded?.shown.length ?? 0) <= NEAR;
     this.extent.textContent = this.showsWhole ? "near live" : "all states";
+    name(this.extent, "All states, or those near the live ones (V)");
     const live = this.standing.live;
     const folded = this.folded(graph);
     const boxes = foldedNodes(graph, store.doc.rules, folded);
@@ -187,9 +188,9 @@ export class AutomatonView implements Panel {
         const last = i === shown.length - 1;
         const sign = i > 0 ? h("span", { class: "wb-note", "aria-hidden": "true" }, "›") : "";
         if (!frame) return [sign, h("span", { class: "wb-note" }, `… ${frames.length - 7} frames`)];
-        const name = frame.rules.join(" · ") || `state ${frame.state}`;
-        const does = last ? `${name}: where the text stands` : `${name}: show state ${frame.state}, where it goes on`;
-        return [sign, h("button", { type: "button", class: "wb-small", "aria-label": does, title: does, onclick: () => (last ? this.goLive() : this.choose(frame.state)) }, last ? `▶ ${name}` : name)];
+        const rule = frame.rules.join(" · ") || `state ${frame.state}`;
+        const does = last ? `${rule}: where the text stands` : `${rule}: show state ${frame.state}, where it goes on`;
+        return [sign, h("button", { type: "button", class: "wb-small", "aria-label": does, title: does, onclick: () => (last ? this.goLive() : this.choose(frame.state)) }, ...breakable(last ? `▶ ${rule}` : rule))];
       }),
     );
   }
@@ -199,13 +200,14 @@ export class AutomatonView implements Panel {
     const rules = [...rulesOf(graph, store.doc.rules)].filter(([rule, states]) => rule && states.length > 1);
     this.rules.hidden = this.fold.hidden = rules.length === 0;
     this.fold.textContent = folded.size === rules.length && rules.length ? "unfold all" : "fold all";
+    name(this.fold, "Fold or unfold all rules (A)");
     const key = [rules.map(([rule, states]) => [rule, states.length]), [...folded]];
     refill(this.rules, key, () => [
       h("span", { class: "wb-note" }, "rules:"),
       ...rules.slice(0, 40).map(([rule, states]) => {
         const closed = folded.has(rule);
-        const name = `${closed ? "Unfold" : "Fold"} ${rule} (${plural(states.length, "state")})`;
-        return h("button", { type: "button", class: "wb-small", "aria-expanded": String(!closed), "aria-label": name, title: name, "data-rule": rule, onclick: () => this.toggle(rule, closed) }, `${closed ? "▸" : "▾"} ${rule}`);
+        const does = `${closed ? "Unfold" : "Fold"} ${rule} (${plural(states.length, "state")})`;
+        return h("button", { type: "button", class: "wb-small", "aria-expanded": String(!closed), "aria-label": does, title: does, "data-rule": rule, onclick: () => this.toggle(rule, closed) }, ...breakable(`${closed ? "▸" : "▾"} ${rule}`));
       }),
       rules.length > 40 && h("span", { class: "wb-note" }, `and ${rules.length - 40} more`),
     ]);
@@ -228,16 +230,16 @@ export class AutomatonView implements Panel {
     this.way = Math.min(this.way, Math.max(0, ways.length - 1));
     const from = store.state === null ? "the live states" : `state ${store.state}`;
     this.listTitle.textContent = `transitions from ${from} (${ways.length})`;
-    const name = (state: number | string) => (typeof state === "number" && store.doc.rules[state] ? `${state} ${store.doc.rules[state]}` : String(state));
+    const called = (state: number | string) => (typeof state === "number" && store.doc.rules[state] ? `${state} ${store.doc.rules[state]}` : String(state));
     const prefix = `wb-way-${graph.states}-${store.cursor}`;
     refill(this.list, [prefix, ways, this.way], () => [
       ...ways.slice(0, 300).map(([source, on, target], i) =>
         h(
           "div",
-          { class: `wb-way${i === this.way ? " wb-selected" : ""}`, role: "option", id: `${prefix}-${i}`, "aria-selected": String(i === this.way), "data-way": i, "aria-label": `from state ${source} on ${on} to ${typeof target === "number" ? `state ${name(target)}` : target}` },
+          { class: `wb-way${i === this.way ? " wb-selected" : ""}`, role: "option", id: `${prefix}-${i}`, "aria-selected": String(i === this.way), "data-way": i, "aria-label": `from state ${source} on ${on} to ${typeof target === "number" ? `state ${called(target)}` : target}` },
           h("span", {}, source),
           h("code", {}, on),
-          h("span", {}, `→ ${name(target)}`),
+          h("span", {}, ...breakable(`→ ${called(target)}`)),
         ),
       ),
       !ways.length && h("p", { class: "wb-empty" }, "no way out of here is in this picture"),

@@ -1,5 +1,5 @@
 // Live configurations as cards: each can be hidden, and those of a step can be frozen to compare with later ones.
-import { h, refill } from "./dom";
+import { breakable, h, refill } from "./dom";
 import { label, plural } from "./format";
 import { lineage } from "./lineage";
 import { card, sharedBelow } from "./stack";
@@ -85,7 +85,7 @@ export class StackCards {
         {},
         h("th", { scope: "row" }, h("button", { type: "button", class: "wb-link", title: `Go to step ${step}`, onclick: () => this.go(id) }, `step ${step}`)),
         h("td", {}, h("code", {}, token === null ? "start" : label(store.token(token)))),
-        h("td", {}, where),
+        h("td", {}, ...breakable(where)),
         h("td", {}, frames.length),
       );
     });

@@ -1,7 +1,7 @@
 // The grammar as text with live errors, and examples that it should match, should not, or should begin with.
 import type { Context } from "./actions";
 import { CodeField } from "./code";
-import { fill, h, refill } from "./dom";
+import { breakable, fill, h, refill } from "./dom";
 import { plural } from "./format";
 import type { Panel } from "./panel";
 import { setState } from "./toolbar";
@@ -217,7 +217,7 @@ export class Editor implements Panel {
       leave();
       this.code.select(start, end);
     };
-    return h("button", { type: "button", class: "wb-link", title: name, "aria-label": name, onclick: go, onpointerenter: look, onpointerleave: leave, onfocus: look, onblur: leave }, text);
+    return h("button", { type: "button", class: "wb-link", title: name, "aria-label": name, onclick: go, onpointerenter: look, onpointerleave: leave, onfocus: look, onblur: leave }, ...breakable(text));
   }
 
   /** Bytes that may come, as a link into the rule that reads them. */

@@ -1,5 +1,5 @@
 // The live stacks, top first: where the parser is, and where each call will return to.
-import { h, patch } from "./dom";
+import { breakable, h, patch } from "./dom";
 import { plural } from "./format";
 import type { Store } from "./store";
 import type { Frame } from "./types";
@@ -53,7 +53,7 @@ export function card(frames: Frame[], before: number): HTMLElement {
         "li",
         { class: `wb-frame${i === 0 ? " wb-top" : ""}${i < grown ? " wb-pushed" : ""}`, "data-state": frame.state >= 0 && frame.state },
         h("span", { class: "wb-glyph", "aria-hidden": "true" }, i === 0 ? "▶" : " "),
-        h("span", { class: "wb-rule" }, frame.rules.length ? frame.rules.join(" · ") : "(no rule)"),
+        h("span", { class: "wb-rule" }, ...breakable(frame.rules.length ? frame.rules.join(" · ") : "(no rule)")),
         h("span", { class: "wb-id" }, i === 0 ? `in state ${frame.state}` : frame.state < 0 ? "" : `returns to ${frame.state}`),
         frame.count !== null && h("span", { class: "wb-count" }, `× ${frame.count}`),
         i < grown && h("span", { class: "wb-id" }, "pushed"),

@@ -1,6 +1,6 @@
 // The toolbar over all screens: one tab stop, arrows move inside it.
 import { ACTIONS, perform, showKey, type Action, type Context } from "./actions";
-import { h, refill } from "./dom";
+import { h, nameFor, refill } from "./dom";
 import type { Target } from "./targets";
 import type { Until } from "./types";
 
@@ -110,7 +110,7 @@ export class Toolbar {
 
 /** Say on a button what it does, or why it cannot. `aria-disabled` keeps the focus where it is; `disabled` would throw it out. */
 export function setState(element: HTMLElement, reason: string | null, name: string): void {
-  const text = reason ? `${name}: ${reason}` : name;
+  const text = nameFor(element.textContent ?? "", reason ? `${name}: ${reason}` : name);
   if (element.title === text && element.getAttribute("aria-disabled") === String(reason !== null)) return;
   element.setAttribute("aria-disabled", String(reason !== null));
   element.setAttribute("aria-label", text);

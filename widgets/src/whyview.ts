@@ -1,5 +1,5 @@
 // Why a token is allowed or not, byte by byte.
-import { fill, h } from "./dom";
+import { breakable, fill, h } from "./dom";
 import { label, pieces } from "./format";
 import type { Store } from "./store";
 import type { Token, Why } from "./types";
@@ -30,7 +30,7 @@ function byteTable(token: Token | undefined, why: Why): HTMLElement | null {
       h("td", {}, h("code", {}, piece.kind === "hex" ? `0x${piece.text}` : piece.text)),
       h("td", { class: tone }, `${glyph} ${status}`),
       h("td", {}, states.slice(0, 4).join(", ") + (states.length > 4 ? " …" : "")),
-      h("td", {}, stack[0] ?? ""),
+      h("td", {}, ...breakable(stack[0] ?? "")),
     );
   });
   return h("table", { class: "wb-table" }, h("caption", {}, "Byte by byte; the state and the innermost open part are those before the byte"), h("thead", {}, h("tr", {}, ...["byte", "verdict", "states", "in"].map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, ...rows));
@@ -39,11 +39,11 @@ function byteTable(token: Token | undefined, why: Why): HTMLElement | null {
 /** The whole answer, for the explorer. */
 export function whyParts(store: Store, id: number, why: Why, allowed: boolean, choose?: (id: number) => void): (HTMLElement | string)[] {
   const token = store.token(id);
-  const parts: (HTMLElement | string)[] = [h("p", { class: "wb-sentence" }, why.reason)];
+  const parts: (HTMLElement | string)[] = [h("p", { class: "wb-sentence" }, ...breakable(why.reason))];
   const table = byteTable(token, why);
   parts.push(table ?? whyCells(token, why, allowed));
   const stack = why.cells?.[Math.min(why.consumed, why.cells.length - 1)]?.[2] ?? [];
-  if (stack.length > 1) parts.push(h("div", {}, h("span", { class: "wb-note" }, "open parts, innermost first: "), stack.join(" < ")));
+  if (stack.length > 1) parts.push(h("div", {}, h("span", { class: "wb-note" }, "open parts, innermost first: "), ...breakable(stack.join(" < "))));
   if (why.expected) parts.push(h("div", {}, h("span", { class: "wb-note" }, allowed ? "may come after it: " : "would be accepted there: "), h("code", {}, why.expected)));
   if (why.nearest?.length) {
     const buttons = why.nearest.map((near) => h("button", { type: "button", class: "wb-small", title: `id ${near}`, onclick: () => choose?.(near) }, label(store.token(near))));
