@@ -94,7 +94,13 @@ _WIDE = "root => root.scrollWidth - root.clientWidth"
 
 def assert_readable(panel: Any) -> None:
     """Names, sizes of targets, contrast, cut texts and width of everything that is visible in a panel."""
-    checks = {"without a name": _NAMES, "named unlike its text": _UNLIKE, "too small": _SMALL, "too pale": _PALE, "cut": _CUT}
+    checks = {
+        "without a name": _NAMES,
+        "named unlike its text": _UNLIKE,
+        "too small": _SMALL,
+        "too pale": _PALE,
+        "cut": _CUT,
+    }
     found = {what: bad for what, script in checks.items() if (bad := panel.evaluate(script))}
     assert not found, found
     wide = panel.evaluate(_WIDE)

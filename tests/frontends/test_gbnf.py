@@ -521,7 +521,7 @@ WHOLE_ERRORS: list[tuple[str | bytes, str]] = [
     (" \n# nothing\n", "the grammar is empty: it has no rules"),
     ('a ::= "x"', "there is no rule named 'root'"),
     ('root ::= "\0"', "not a grammar text: character 10 is NUL"),
-    (b"root ::= \xff", "not a grammar text: byte 9 (0xFF) is not UTF-8"),
+    (b"root ::= \xff", "not a grammar text: byte 9 (⟨FF⟩) is not UTF-8"),
     (b"\x7fELF\x02\x01\x01\x00\x00", "not a grammar text"),
     (bytes(range(256)) * 100, "not a grammar text"),
 ]

@@ -268,7 +268,7 @@ class TestEditor:
 
     def test_says_what_is_restricted(self, desk: Desk) -> None:
         answer, _ = ask(desk, "check", text='{"type": "integer"}', kind="json_schema")
-        assert any("integers as 12" in warning for warning in answer["warnings"])
+        assert any("integers as 12" in outcome["detail"] for outcome in answer["outcomes"])
 
     def test_makes_examples_that_are_what_they_should_be(self, desk: Desk) -> None:
         made, _ = ask(desk, "make", text=LETTERS, kind="regex", seed=1)

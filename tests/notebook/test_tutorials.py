@@ -122,7 +122,7 @@ FACTS = {
         assert len(wb.dead_ends(mended, model.vocabulary)) == 0
         assert 0x04 in missing and not set(missing) & set("aé€🙂 \\t\\n".encode())
         (found,) = wb.dead_ends(wb.gbnf(words), model.vocabulary)
-        assert found.kind == "never written" and "0x04" in found.message
+        assert found.kind == "never written" and "⟨04⟩" in found.message
         m = wb.compile(wb.json_schema({"const": "\\x04"}), model.vocabulary).matcher()
         spelled = model.tokenizer.encode('"\\\\u0004"', add_special_tokens=False)
         assert m.accept_tokens(spelled) == len(spelled) and m.is_accepting

@@ -6,7 +6,7 @@ import { scrollInto } from "./chips";
 import { beforePaint, breakable, h, name, refill } from "./dom";
 import { dotOf, foldedNodes, near, nodeOf, rulesOf } from "./dot";
 import { count, plural } from "./format";
-import { captionOf, describe, returnsOf, transitionsFrom } from "./graph";
+import { captionOf, describe, partsOf, returnsOf, seedsOf, transitionsFrom } from "./graph";
 import type { Panel } from "./panel";
 import { linksOf, toward } from "./walk";
 import type { Graph, Standing } from "./types";
@@ -14,10 +14,20 @@ import type { Graph, Standing } from "./types";
 /** Up to this many states the whole picture is shown at first, beyond it the part near the live states. */
 const WHOLE_TO = 40;
 const NEAR = 24;
+/** Smaller parts, for where that one does not fit. */
+const SMALLER = [14, 11, 9, 7, 5];
 /** From this many shown states on, rules that are not on the stack are folded unless they were opened. */
 const FOLD_FROM = 60;
 /** Tokens of a state are counted when the pointer has rested on it. */
 const COUNT_MS = 300;
+
+/** A part of the automaton as it is drawn: nodes of folded rules, and which nodes an edge joins. */
+interface Drawn {
+  graph: Graph;
+  boxes: Map<string, string>;
+  links: Map<string, Set<string>>;
+  dot: string;
+}
 
 export class AutomatonView implements Panel {
   readonly id = "automaton";
@@ -52,8 +62,8 @@ export class AutomatonView implements Panel {
   private whole: boolean | null = null;
   private way = 0;
   private trail: number[] = [];
-  /** What the picture shows: nodes of folded rules, and which nodes an edge joins. */
-  private drawn: { graph: Graph; boxes: Map<string, string>; links: Map<string, Set<string>> } | null = null;
+  /** What the picture shows. */
+  private drawn: Drawn | null = null;
   /** The node that the arrow keys stand at. */
   private at: string | null = null;
   private counts = new Map<number, string>();
@@ -129,11 +139,15 @@ export class AutomatonView implements Panel {
   }
 
   private get graph(): Graph | undefined {
-    const { store } = this.context;
     const graph = this.recorded;
     if (!graph || this.showsWhole) return graph;
-    const states = store.state === null ? this.standing.live : [store.state, ...this.standing.live];
-    return near(graph, states, NEAR);
+    return near(graph, this.seeds, NEAR);
+  }
+
+  /** The states around which a part is shown. */
+  private get seeds(): number[] {
+    const graph = this.recorded;
+    return graph ? seedsOf(graph, this.standing, this.context.store.state) : [];
   }
 
   private setWhole(): void {
@@ -156,17 +170,38 @@ export class AutomatonView implements Panel {
     name(this.extent, "All states, or those near the live ones (V)");
     const live = this.standing.live;
     const folded = this.folded(graph);
-    const boxes = foldedNodes(graph, store.doc.rules, folded);
-    const lit = live.map((state) => nodeOf(state, store.doc.rules, boxes));
-    const chosen = store.state === null ? null : nodeOf(store.state, store.doc.rules, boxes);
     this.canvas.element.setAttribute("aria-label", describe(graph, live));
-    this.caption.textContent = this.problem || (this.around ? `around state ${this.around.join(", ")}: ${captionOf(graph, live).replace(", those around the live ones", "")}` : `${captionOf(graph, live)} · hover a state, or walk to it with P and the arrow keys`);
-    const returns = returnsOf(graph, this.standing);
-    this.drawn = { graph, boxes, links: linksOf([...graph.edges.map(([from, , to]) => [from, to]), ...returns].map(([from, to]) => [nodeOf(from!, store.doc.rules, boxes), nodeOf(to!, store.doc.rules, boxes)] as [string, string])) };
-    void this.canvas.show(dotOf(graph, store.doc.rules, folded, returns), lit, chosen);
+    // What a person asked for is shown, however small; by itself the view shows what fits.
+    const smaller = this.whole === true ? [] : partsOf(graph, this.seeds, this.showsWhole ? [NEAR, ...SMALLER] : SMALLER);
+    const parts = [graph, ...smaller.filter((part) => part.shown.length < graph.shown.length)].map((part) => this.part(part, folded));
+    void this.canvas.showFitting(
+      parts.map(({ dot, boxes }) => ({
+        dot,
+        lit: live.map((state) => nodeOf(state, store.doc.rules, boxes)),
+        chosen: store.state === null ? null : nodeOf(store.state, store.doc.rules, boxes),
+      })),
+      (i) => this.took(parts[i]!),
+    );
     this.drawCrumbs();
     this.drawRules(graph, folded);
     this.drawWays(graph);
+  }
+
+  private part(graph: Graph, folded: Set<string>): Drawn {
+    const { rules } = this.context.store.doc;
+    const boxes = foldedNodes(graph, rules, folded);
+    const returns = returnsOf(graph, this.standing);
+    const pairs = [...graph.edges.map(([from, , to]) => [from, to] as [number, number]), ...returns];
+    const links = linksOf(pairs.map(([from, to]) => [nodeOf(from, rules, boxes), nodeOf(to, rules, boxes)]));
+    return { graph, boxes, links, dot: dotOf(graph, rules, folded, returns) };
+  }
+
+  private took(drawn: Drawn): void {
+    const live = this.standing.live;
+    this.drawn = drawn;
+    const size = captionOf(drawn.graph, live);
+    const around = this.around ? `around state ${this.around.join(", ")}: ${size.replace(", those around the live ones", "")}` : "";
+    this.caption.textContent = this.problem || around || `${size} · hover a state, or walk to it with P and the arrow keys`;
   }
 
   private folded(graph: Graph): Set<string> {
@@ -386,12 +421,10 @@ export class AutomatonView implements Panel {
   }
 
   private pick(id: string): void {
-    const { store } = this.context;
     const state = /^s(\d+)$/.exec(id)?.[1];
     if (state !== undefined) this.choose(Number(state));
     else {
-      const graph = this.graph;
-      const rule = graph && [...foldedNodes(graph, store.doc.rules, this.folded(graph))].find(([, node]) => node === id)?.[0];
+      const rule = [...(this.drawn?.boxes ?? [])].find(([, node]) => node === id)?.[0];
       if (rule) this.toggle(rule, true);
     }
   }

@@ -1,6 +1,6 @@
 // Inside a token: its bytes as cells, and where the automaton stands between two of them.
 import { h, patch } from "./dom";
-import { pieces, plural } from "./format";
+import { byteName, plural } from "./format";
 import type { Store } from "./store";
 
 export class ByteStrip {
@@ -16,11 +16,10 @@ export class ByteStrip {
     const spelled = store.token(token)?.[0] ?? "";
     const cells = store.here.whys[token]?.cells;
     const shown = [...spelled].map((byte, i) => {
-      const piece = pieces([byte, null])[0]!;
       const status = i < store.byte ? "consumed" : cells?.[i]?.[0] === "fatal" ? "fatal" : "not-reached";
       const glyph = status === "consumed" ? "●" : status === "fatal" ? "✕" : "·";
       const here = i === store.byte ? " wb-cell-here" : "";
-      return h("span", { class: `wb-cell wb-cell-${status}${here}`, title: `byte ${i + 1}: ${status.replace("-", " ")}` }, `${piece.text} ${glyph}`);
+      return h("span", { class: `wb-cell wb-cell-${status}${here}`, title: `byte ${i + 1}: ${status.replace("-", " ")}` }, `${byteName(byte)} ${glyph}`);
     });
     const at = Math.min(store.byte, spelled.length);
     const live = store.live;

@@ -2,10 +2,10 @@
 import type { Context } from "./actions";
 import { CodeField } from "./code";
 import { breakable, fill, h, refill } from "./dom";
-import { plural } from "./format";
+import { count, plural } from "./format";
 import type { Panel } from "./panel";
 import { setState } from "./toolbar";
-import type { Checked, Example, Hint, Mistake, Verdict, Way } from "./types";
+import type { Checked, Example, Hint, Mistake, Outcome, Verdict, Way } from "./types";
 
 const WAIT_MS = 300;
 /** A message about an error waits until the typing has stopped for a while; the underline does not. */
@@ -175,9 +175,9 @@ export class Editor implements Panel {
     this.state.className = `wb-check-state ${checked && !stale ? (checked.ok ? "wb-good" : "wb-bad") : "wb-note"}`;
     const told = this.quiet && this.code.element.contains(document.activeElement) ? [] : mistakes;
     refill(this.mistakes, told, () => told.map((mistake) => this.mistake(mistake)));
-    const hints = checked && !stale ? (checked.hints ?? []) : [];
-    const others = (checked && !stale ? checked.warnings : []).filter((text) => !hints.some((hint) => hint.message === text));
-    refill(this.warnings, [hints, others, offline], () => [...hints.map((hint) => this.hint(hint, offline)), ...others.map((text) => h("div", {}, `⚠ ${text}`))]);
+    const hints = checked && !stale ? checked.hints : [];
+    const outcomes = checked && !stale ? checked.outcomes : [];
+    refill(this.warnings, [hints, outcomes, offline], () => [...hints.map((hint) => this.hint(hint, offline)), ...outcomes.map(outcomeLine)]);
     const current = checked && !stale && checked.ok;
     setState(this.apply, offline ? "needs a running kernel" : current ? null : "the text is no grammar yet", "Use this grammar: begin a new run with it");
     setState(this.make, offline ? "needs a running kernel" : current ? null : "the text is no grammar yet", "Make examples of the grammar");
@@ -347,6 +347,17 @@ export class Editor implements Panel {
     if (!this.examples.length) this.note.textContent = "Add texts that the grammar should match, should not, or should begin with.";
     else if (/^Add texts/.test(this.note.textContent ?? "")) this.note.textContent = "";
   }
+}
+
+/** One kind of restriction in a line; of several places the pointers unfold. */
+function outcomeLine({ status, keyword, detail, places, pointers }: Outcome): HTMLElement {
+  const sign = status === "unsupported" ? "✕" : "⚠";
+  const why = detail && `: ${detail}`;
+  const pointer = (text: string) => h("code", {}, ...breakable(text));
+  if (places === 1) return h("div", {}, `${sign} `, pointer(pointers[0]!), ": ", h("code", {}, keyword), ` is ${status}${why}`);
+  const listed = pointers.map((text) => h("li", {}, pointer(text)));
+  const more = places > pointers.length && h("li", {}, `and ${count(places - pointers.length)} more`);
+  return h("details", { class: "wb-outcome" }, h("summary", {}, `${sign} `, h("code", {}, keyword), ` is ${status} in ${plural(places, "place")}${why}`), h("ul", {}, ...listed, more));
 }
 
 function verdictParts(found: Verdict, draw: (way: Way) => HTMLElement): (HTMLElement | string)[] {

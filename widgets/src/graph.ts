@@ -7,8 +7,9 @@ import { plural } from "./format";
 import type { Store } from "./store";
 import type { Graph, Standing } from "./types";
 
-/** States that the picture shows. */
-const NEAR = 14;
+/** States that the picture shows: as many of these as fit. */
+const SIZES = [14, 11, 9, 7, 5, 3];
+const NEAR = SIZES[0]!;
 
 export class GraphPanel {
   private canvas = new Canvas({ picked: (id) => this.pick(id), peeked: (id) => this.tell(id) });
@@ -68,9 +69,13 @@ export class GraphPanel {
     const from = transitionsFrom(graph, live, here);
     this.summary.textContent = `transitions (${from.length})`;
     refill(this.transitions, from, () => from.map(([source, on, target]) => h("tr", {}, h("td", {}, source), h("td", {}, h("code", {}, on)), h("td", {}, target))));
-    const part = near(graph, store.state === null ? live : [...live, store.state], NEAR);
-    this.caption.textContent = this.resting = captionOf(part, live);
-    void this.canvas.show(this.dot(part, here), live.map((state) => `s${state}`), store.state === null ? null : `s${store.state}`);
+    const parts = partsOf(graph, seedsOf(graph, here, store.state), SIZES);
+    const lit = live.map((state) => `s${state}`);
+    const chosen = store.state === null ? null : `s${store.state}`;
+    void this.canvas.showFitting(
+      parts.map((part) => ({ dot: this.dot(part, here), lit, chosen })),
+      (i) => (this.caption.textContent = this.resting = captionOf(parts[i]!, live)),
+    );
     this.expect();
   }
 
@@ -84,7 +89,7 @@ export class GraphPanel {
     const neighbours = [store.next, store.doc.positions[store.here.parent]];
     const dots = neighbours.flatMap((position) => {
       const graph = position && store.doc.graphs[position.graph];
-      return graph && graph.shown.length > NEAR ? [this.dot(near(graph, position.live, NEAR), position)] : [];
+      return graph && graph.shown.length > NEAR ? [this.dot(near(graph, seedsOf(graph, position, null), NEAR), position)] : [];
     });
     if (dots.length) layouts.expect(dots);
   }
@@ -104,6 +109,21 @@ export class GraphPanel {
     this.store.state = this.store.state === state ? null : state;
     this.store.notify();
   }
+}
+
+/** The states that a part of a picture is made around: the live ones, the chosen one, where the stacks lead next. */
+export function seedsOf(graph: Graph, here: Standing, chosen: number | null): number[] {
+  return [...new Set([...(chosen === null ? [] : [chosen]), ...here.live, ...returnsOf(graph, here).map(([, to]) => to)])];
+}
+
+/** Parts of a graph around some states, from the largest to the smallest. */
+export function partsOf(graph: Graph, states: number[], sizes: number[]): Graph[] {
+  const found: Graph[] = [];
+  for (const size of sizes) {
+    const part = near(graph, states, size);
+    if (!found.length || part.shown.length < found[found.length - 1]!.shown.length) found.push(part);
+  }
+  return found;
 }
 
 /** Where states lead, and where the live stacks go on when the rule on top ends. */

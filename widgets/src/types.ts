@@ -231,6 +231,15 @@ export interface Hint {
   does: string;
 }
 
+/** One kind of restriction: in how many places, and the first of them. */
+export interface Outcome {
+  status: string;
+  keyword: string;
+  detail: string;
+  places: number;
+  pointers: string[];
+}
+
 /** The answer to a grammar text. */
 export interface Checked {
   text: string;
@@ -240,8 +249,9 @@ export interface Checked {
   states: number | null;
   rules: number | null;
   mistakes: Mistake[];
-  warnings: string[];
-  hints?: Hint[];
+  hints: Hint[];
+  /** What of a schema is not enforced as written, by kind. */
+  outcomes: Outcome[];
   examples: Verdict[];
 }
 

@@ -1,6 +1,6 @@
 // Why a token is allowed or not, byte by byte.
 import { breakable, fill, h } from "./dom";
-import { label, pieces } from "./format";
+import { byteName, label } from "./format";
 import type { Store } from "./store";
 import type { Token, Why } from "./types";
 
@@ -10,8 +10,7 @@ export function whyCells(token: Token | undefined, why: Why, allowed: boolean): 
   [...(token && token[1] === null ? token[0] : "")].forEach((byte, i) => {
     const state = i < why.consumed ? "●" : i === why.consumed && !allowed ? "✕" : "·";
     const word = state === "●" ? "consumed" : state === "✕" ? "fatal" : "not reached";
-    const text = pieces([byte, null])[0]!;
-    cells.append(h("span", { class: `wb-cell wb-cell-${word.replace(" ", "-")}`, title: `byte ${i + 1}: ${word}` }, `${text.text} ${state}`));
+    cells.append(h("span", { class: `wb-cell wb-cell-${word.replace(" ", "-")}`, title: `byte ${i + 1}: ${word}` }, `${byteName(byte)} ${state}`));
   });
   return cells;
 }
@@ -21,13 +20,12 @@ function byteTable(token: Token | undefined, why: Why): HTMLElement | null {
   const cells = why.cells;
   if (!token || !cells?.length) return null;
   const rows = cells.map(([status, states, stack], i) => {
-    const piece = pieces([token[0][i] ?? "", null])[0]!;
     const glyph = status === "consumed" ? "●" : status === "fatal" ? "✕" : "·";
     const tone = status === "consumed" ? "wb-good" : status === "fatal" ? "wb-bad" : "wb-note";
     return h(
       "tr",
       {},
-      h("td", {}, h("code", {}, piece.kind === "hex" ? `0x${piece.text}` : piece.text)),
+      h("td", {}, h("code", {}, byteName(token[0][i] ?? ""))),
       h("td", { class: tone }, `${glyph} ${status}`),
       h("td", {}, states.slice(0, 4).join(", ") + (states.length > 4 ? " …" : "")),
       h("td", {}, ...breakable(stack[0] ?? "")),

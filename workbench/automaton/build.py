@@ -36,6 +36,7 @@ from workbench.grammar.ir import (
     walk,
 )
 from workbench.grammar.lazy import LazyRules
+from workbench.wording import byte_quoted
 
 __all__ = ["build_automaton"]
 
@@ -75,7 +76,7 @@ def _without_fresh(rules: dict[str, Expr], missing: frozenset[int]) -> dict[str,
     """The rules, if none speaks of texts that come once: automata that are built ahead keep no texts."""
     for expr in rules.values():
         if any(map(_keeps, walk(expr))):
-            lacking = ", ".join(repr(chr(byte)) for byte in sorted(missing & _PRINTABLE)[:8])
+            lacking = ", ".join(byte_quoted(byte) for byte in sorted(missing & _PRINTABLE)[:8])
             raise VocabularyError(
                 f"no token contains {lacking}: texts that may come once (names of objects, unique items) "
                 "need all of printable ASCII. Pass unique_keys=False to json_schema, or add tokens"
@@ -147,7 +148,7 @@ def _explain_empty(
             if (isinstance(leaf, CharSet) and not leaf.ranges) or leaf == ByteSet(0):
                 return UnsatisfiableGrammar(part, "a character class in it is empty")
         if missing:
-            shown = ", ".join(f"0x{b:02X}" for b in sorted(missing)[:8])
+            shown = ", ".join(byte_quoted(byte) for byte in sorted(missing)[:8])
             return UnsatisfiableGrammar(
                 part,
                 f"it needs bytes that no token of the vocabulary contains, or is empty ({shown})",

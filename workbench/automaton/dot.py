@@ -20,7 +20,7 @@ import numpy as np
 
 from workbench.automaton.model import JUMP, NOT_BUILT, Automaton
 from workbench.automaton.naming import place, rule_title
-from workbench.wording import number_of
+from workbench.wording import byte_name, number_of
 
 __all__ = ["Picture", "Transition", "byte_label", "is_final", "picture", "transitions"]
 
@@ -29,8 +29,6 @@ WHOLE = 150
 #: The most states of a neighbourhood.
 AROUND = 36
 HOPS = 2
-
-_NAMES = {0x20: "␣", 0x09: "→", 0x0A: "↵"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +56,6 @@ class Picture:
     final: tuple[int, ...]
 
 
-def _byte_name(byte: int) -> str:
-    if byte in _NAMES:
-        return _NAMES[byte]
-    return chr(byte) if 0x21 <= byte <= 0x7E else f"⟨{byte:02X}⟩"
-
-
 def _ranges(values: Sequence[int]) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for value in values:
@@ -76,12 +68,12 @@ def _ranges(values: Sequence[int]) -> list[tuple[int, int]]:
 
 def _range_name(low: int, high: int) -> str:
     if high - low < 2:
-        return " ".join(_byte_name(byte) for byte in range(low, high + 1))
-    return f"{_byte_name(low)}-{_byte_name(high)}"
+        return " ".join(byte_name(byte) for byte in range(low, high + 1))
+    return f"{byte_name(low)}-{byte_name(high)}"
 
 
 def byte_label(values: Iterable[int], limit: int = 28) -> str:
-    """Name a set of bytes shortly: ``0-9``, ``␣-⟨7F⟩ but " \\``, ``any byte``.
+    """Name a set of bytes shortly: ``0-9``, ``·-⟨7F⟩ but " \\``, ``any byte``.
 
     What does not fit into ``limit`` characters ends in the number of bytes.
     """
@@ -93,7 +85,7 @@ def byte_label(values: Iterable[int], limit: int = 28) -> str:
     ranges = _ranges(found)
     missing = [byte for byte in range(found[0], found[-1]) if byte not in set(found)]
     if len(ranges) > 1 and len(missing) <= 4 and len(missing) * 8 < len(found):
-        but = " ".join(_byte_name(byte) for byte in missing)
+        but = " ".join(byte_name(byte) for byte in missing)
         return f"{_range_name(found[0], found[-1])} but {but}"
     names = [_range_name(low, high) for low, high in ranges]
     whole = " ".join(names)

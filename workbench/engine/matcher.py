@@ -21,7 +21,7 @@ from workbench.engine.jit import COMPILED, entry
 from workbench.engine.layout import REFUSED, SITE_BASE
 from workbench.errors import GrammarTooComplex, VocabularyError
 from workbench.vocabulary import Vocabulary
-from workbench.wording import number_of
+from workbench.wording import byte_quoted, number_of
 
 if TYPE_CHECKING:
     from workbench.engine.compile import CompiledGrammar
@@ -418,11 +418,11 @@ class Matcher:
             automaton, states = self._engine.automaton, self._engine.states(position)
             names = sorted({name for state in states for name in places(automaton, state)})
             reason = (
-                f"byte {consumed + 1} of {len(data)} ({_show(data[consumed])}) may not come in "
+                f"byte {consumed + 1} of {len(data)} ({byte_quoted(data[consumed])}) may not come in "
                 f"{', '.join(names[:4]) or 'this place'}; expected {_show_set(expected)}"
             )
             if not expected:
-                reason = f"byte {consumed + 1} of {len(data)} ({_show(data[consumed])}): the text is complete"
+                reason = f"byte {consumed + 1} of {len(data)} ({byte_quoted(data[consumed])}): the text is complete"
             return Explanation(token_id, data, False, consumed, reason, expected)
 
     def _rules(self, state: int) -> tuple[str, ...]:
@@ -476,11 +476,7 @@ class Matcher:
         return self._engine.stats()
 
 
-def _show(byte: int) -> str:
-    return repr(chr(byte)) if 0x20 < byte < 0x7F else f"0x{byte:02X}"
-
-
 def _show_set(values: frozenset[int]) -> str:
     ordered = sorted(values)
-    shown = ", ".join(_show(byte) for byte in ordered[:8])
+    shown = ", ".join(byte_quoted(byte) for byte in ordered[:8])
     return shown + (f" and {len(ordered) - 8} more" if len(ordered) > 8 else "")

@@ -56,6 +56,7 @@ from workbench.grammar.ir import (
     Seq,
     walk,
 )
+from workbench.wording import byte_name
 
 __all__ = ["gbnf"]
 
@@ -104,7 +105,7 @@ def _decode(text: str | bytes) -> str:
         except UnicodeDecodeError as error:
             raise GrammarSyntaxError(
                 f"this is not a grammar text: byte {error.start} "
-                f"(0x{error.object[error.start]:02X}) is not UTF-8"
+                f"({byte_name(error.object[error.start])}) is not UTF-8"
             ) from None
     if (nul := text.find("\0")) >= 0:
         raise GrammarSyntaxError(

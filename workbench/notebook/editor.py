@@ -26,6 +26,7 @@ from workbench.errors import (
     WorkbenchError,
 )
 from workbench.grammar.ir import Grammar, Origin
+from workbench.grammar.outcomes import TOLD, grouped
 from workbench.notebook.hints import hints
 from workbench.notebook.pointers import locate
 
@@ -40,8 +41,8 @@ KINDS = ("gbnf", "json_schema", "regex")
 #: Examples and bytes of one that are looked at.
 MOST_EXAMPLES = 200
 MOST_BYTES = 100_000
-#: Warnings that are listed.
-MOST_WARNINGS = 12
+#: Places of one kind of restriction that are listed.
+MOST_PLACES = 1000
 #: Ways on that are listed where an example stops.
 MOST_WAYS = 8
 
@@ -82,13 +83,13 @@ def check(
     answer: dict[str, Any] = {"text": text, "kind": kind, "states": None, "rules": None}
     judge: CompiledGrammar | None = None
     mistakes: list[dict[str, Any]] = []
-    warnings: list[str] = []
+    outcomes: list[dict[str, Any]] = []
     found: list[dict[str, Any]] = []
     grammar: Grammar | None = None
     try:
         grammar = read(text, kind)
         found = hints(grammar, text)
-        warnings = _warnings(grammar)
+        outcomes = _outcomes(grammar)
         judge = compile_grammar(grammar, byte_vocabulary())
         compiled = compile_grammar(grammar, vocabulary)
         answer["states"] = compiled.automaton.n_states
@@ -100,8 +101,8 @@ def check(
         "ok": not mistakes,
         "ms": round((time.perf_counter() - started) * 1000, 1),
         "mistakes": mistakes,
-        "warnings": [*(hint["message"] for hint in found), *warnings],
         "hints": found,
+        "outcomes": outcomes,
         "examples": [_judged(item, judge, text) for item in wanted],
     }
 
@@ -171,16 +172,18 @@ def judged(item: Mapping[str, Any], grammar: Grammar, vocabulary: Vocabulary) ->
     return _judged(_example(item), compile_grammar(grammar, vocabulary))
 
 
-def _warnings(grammar: Grammar) -> list[str]:
-    """What of a schema is not enforced as written."""
-    found = [
-        f"{o.pointer or '#'}: {o.keyword} is {o.status}{f', {o.detail}' if o.detail else ''}"
-        for o in grammar.outcomes
-        if o.status in ("unsupported", "restricted")
+def _outcomes(grammar: Grammar) -> list[dict[str, Any]]:
+    """What of a schema is not enforced as written, by kind; of each kind the number of places and the first ones."""
+    return [
+        {
+            "status": group.status,
+            "keyword": group.keyword,
+            "detail": group.detail,
+            "places": len(group.pointers),
+            "pointers": list(group.pointers[:MOST_PLACES]),
+        }
+        for group in grouped(grammar.outcomes, TOLD)
     ]
-    found = list(dict.fromkeys(found))
-    more = len(found) - MOST_WARNINGS
-    return found[:MOST_WARNINGS] + ([f"and {more} more"] if more > 0 else [])
 
 
 def _mistake(error: Exception, text: str, kind: str) -> dict[str, Any]:

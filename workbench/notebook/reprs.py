@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.automaton.dot import picture
 from workbench.automaton.naming import place, places
+from workbench.grammar.outcomes import TOLD, grouped
 from workbench.notebook.drawing import image_of
 from workbench.notebook.editor import source_text
 from workbench.notebook.mask_view import MaskView
-from workbench.notebook.static_parts import milliseconds, percent, table
+from workbench.notebook.static_parts import milliseconds, outcome_html, percent, table
 from workbench.vocabulary.labels import label_bytes
 from workbench.wording import number_of
 
@@ -59,18 +60,11 @@ def grammar_html(grammar: Grammar) -> str:
     if grammar.outcomes:
         counts = Counter(outcome.status for outcome in grammar.outcomes)
         summary = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-        told = [o for o in grammar.outcomes if o.status in ("restricted", "unsupported")]
-        rows = [
-            [
-                f"<code>{escape(o.pointer or '#')}</code>",
-                escape(o.keyword),
-                f"{'⚠' if o.status == 'restricted' else '✕'} {o.status}",
-                escape(o.detail),
-            ]
-            for o in told[:ROWS]
-        ]
-        caption = f"Constraints of the schema: {summary}"
-        parts.append(table(caption, ["pointer", "keyword", "outcome", "detail"], rows))
+        parts.append(f"<p>Constraints of the schema: {summary}</p>")
+        groups = grouped(grammar.outcomes, TOLD)
+        parts += [outcome_html(group) for group in groups[:ROWS]]
+        if len(groups) > ROWS:
+            parts.append(f"<p>and {number_of(len(groups) - ROWS, 'more kind')}</p>")
     return _details(f"Grammar ({grammar.kind}), {number_of(len(rules), 'rule')}", *parts)
 
 

@@ -10,7 +10,15 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from workbench.notebook.static_parts import meter, milliseconds, percent, table, warm_up
+from workbench.grammar.outcomes import OutcomeGroup
+from workbench.notebook.static_parts import (
+    meter,
+    milliseconds,
+    outcome_html,
+    percent,
+    table,
+    warm_up,
+)
 from workbench.notebook.views import Document, Position, Times
 from workbench.vocabulary.labels import label_bytes
 from workbench.wording import number_of
@@ -57,7 +65,8 @@ def _grammar(found: dict[str, Any]) -> str:
             where = f"line {mistake['line']}, column {mistake['column']} {where}".strip()
         text = f"✕ {mistake['kind']} at {where or 'the text'}: {mistake['message']}"
         parts.append(f"<p>{escape(text)} {escape(mistake['hint'])}</p>")
-    parts += [f"<p>⚠ {escape(warning)}</p>" for warning in found["warnings"]]
+    parts += [f"<p>⚠ {escape(hint['message'])}</p>" for hint in found["hints"]]
+    parts += [_outcome(outcome) for outcome in found["outcomes"]]
     parts.append(f"<pre>{escape(numbered)}</pre>")
     rows = []
     for example in found["examples"][:ROWS_SHOWN]:
@@ -81,6 +90,14 @@ def _grammar(found: dict[str, Any]) -> str:
     passed = sum(e["ok"] for e in found["examples"])
     title = f"Grammar and examples: {state}, {passed} of {number_of(total, 'example')} as wanted"
     return _section(title, parts)
+
+
+def _outcome(outcome: dict[str, Any]) -> str:
+    """One kind of restriction, with its places to unfold."""
+    group = OutcomeGroup(
+        outcome["status"], outcome["keyword"], outcome["detail"], tuple(outcome["pointers"])
+    )
+    return outcome_html(group, outcome["places"])
 
 
 def _tokens(document: Document, found: dict[str, Any]) -> str:
