@@ -87,7 +87,7 @@ def test_screens_and_pages_unfold_the_places(tmp_path: Path) -> None:
     assert shown.count("in 40 places") == sum(
         len(group.pointers) == 40 for group in grouped(grammar.outcomes, TOLD)
     )
-    assert "<code>#/properties/tool39/properties/amount</code>" in shown
+    assert "<code>#/properties/tool39/properties/amount/type</code>" in shown
     wb.export(grammar, tmp_path / "out", tests={"accept": [{}]}, targets=["report"])
     (report,) = (tmp_path / "out").glob("*.html")
     assert "<details><summary>40 places</summary>#/properties/tool0" in report.read_text("utf-8")

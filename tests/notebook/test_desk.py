@@ -18,6 +18,7 @@ from workbench.automaton.dot import transitions
 from workbench.automaton.naming import place, places
 from workbench.decoding import Decoder
 from workbench.decoding.situation import frames_of
+from workbench.diagnostics.findings import Finding
 from workbench.diagnostics.stack_needs import decided_by_stack
 from workbench.diagnostics.verdicts import byte_vocabulary
 from workbench.export.verify import verify
@@ -26,7 +27,9 @@ from workbench.frontends.json_schema import json_schema
 from workbench.frontends.regex import regex
 from workbench.notebook.desk import Desk
 from workbench.notebook.explorer import first_rules, vocabulary_table
+from workbench.notebook.findings import finding_wire
 from workbench.notebook.session import Session
+from workbench.notebook.static_panels import static_panels
 from workbench.notebook.views import Frame
 
 PROMPT = [1, 2, 3]
@@ -266,6 +269,22 @@ class TestEditor:
         answer, _ = ask(desk, "check", text="root ::= vlue\nvalue ::= [0-9]", kind="gbnf")
         assert answer["mistakes"][0]["hint"] == "did you mean 'value'?"
 
+    def test_an_error_keeps_the_old_verdicts_and_says_so(self, desk: Desk) -> None:
+        examples = [{"text": "caa0", "want": "match"}, {"text": "z", "want": "match"}]
+        good, _ = ask(desk, "check", text=LETTERS, kind="regex", examples=examples)
+        examples.append({"text": "new", "want": "not"})
+        for _ in range(2):  # the second error has only stale ones to go by
+            bad, _ = ask(desk, "check", text=LETTERS + "(", kind="regex", examples=examples)
+            assert not bad["ok"]
+            old, failed, new = bad["examples"]
+            assert (old, failed) == tuple({**e, "stale": True} for e in good["examples"])
+            assert new["verdict"] == "not judged"
+            shown = static_panels(desk.session.document, desk.session.document.path())
+            assert "◌ stale: match" in shown
+            assert "1 of 3 examples as wanted before the error" in shown
+        again, _ = ask(desk, "check", text=LETTERS, kind="regex", examples=examples)
+        assert not any(example.get("stale") for example in again["examples"])
+
     def test_says_what_is_restricted(self, desk: Desk) -> None:
         answer, _ = ask(desk, "check", text='{"type": "integer"}', kind="json_schema")
         assert any("integers as 12" in outcome["detail"] for outcome in answer["outcomes"])
@@ -316,6 +335,11 @@ class TestDeadEnds:
         assert ask(desk, "apply", text=finding["edited"], kind="json_schema")[0] == {"done": True}
         again, _ = ask(desk, "dead")
         assert all(f["kind"] != "never written" for f in again["findings"])
+
+    def test_tokens_on_the_way_have_their_texts(self, tiny: Any) -> None:
+        finding = Finding(kind="near dead end", message="m", token_ids=(1, 13, *[3] * 50, 17))
+        facts = dict(finding_wire(finding, None, tiny.vocabulary)["facts"])
+        assert facts["tokens"] == f"13 tokens before, then {'c ' * 39}·"
 
     def test_a_budget_that_is_too_small_is_found(self, tiny: Any) -> None:
         desk = Desk(Session(Decoder(tiny, PROMPT, regex("[ab]{9}")), "long"))

@@ -75,7 +75,7 @@ export class Editor implements Panel {
   mark(): string {
     const checked = this.checked ?? this.context.store.doc.panels.grammar;
     if (!checked) return "";
-    const failed = checked.examples.filter((example) => !example.ok && !example.verdict.startsWith("not judged")).length;
+    const failed = checked.examples.filter((example) => !example.ok && !example.stale && !example.verdict.startsWith("not judged")).length;
     return checked.ok ? (failed ? `✕ ${failed}` : "") : "✕";
   }
 
@@ -331,12 +331,17 @@ export class Editor implements Panel {
       const found = checked?.examples.find((verdict) => verdict.text === example.text && verdict.want === example.want);
       const cell = cells[i];
       if (!cell) return;
-      if (!found || stale) {
-        refill(cell, found ? 1 : 0, () => [h("span", { class: "wb-note" }, found ? "◌ stale" : "◌ not judged yet")]);
+      if (!found) {
+        refill(cell, 0, () => [h("span", { class: "wb-note" }, "◌ not judged yet")]);
         return;
       }
       if (found.verdict.startsWith("not judged")) {
         refill(cell, found, () => [h("span", { class: "wb-note" }, `◌ ${found.verdict}`)]);
+        return;
+      }
+      if (stale || found.stale) {
+        // What it was before the text changed, until there is a verdict on the new one.
+        refill(cell, [found, "stale"], () => [h("div", { class: "wb-stale" }, h("span", { class: "wb-note" }, "◌ stale: "), ...verdictParts(found, (way) => this.way(way)))]);
         return;
       }
       judged++;

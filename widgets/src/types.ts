@@ -206,6 +206,8 @@ export interface Example {
 /** What became of an example: `ok` when it is what it should be; the first byte that may not come, if any. */
 export interface Verdict extends Example {
   ok: boolean;
+  /** The verdict is that of an earlier text: this one has an error. */
+  stale?: boolean;
   verdict: string;
   failing: number | null;
   byte: string;

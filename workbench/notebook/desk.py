@@ -19,7 +19,7 @@ import numpy as np
 
 from workbench.automaton.dot import picture
 from workbench.automaton.naming import place
-from workbench.notebook.editor import check, make_examples, read, source_text
+from workbench.notebook.editor import check, make_examples, read, source_text, stale
 from workbench.notebook.explorer import endings, groups_of, mask_at, vocabulary_table
 from workbench.notebook.exporting import export_answer
 from workbench.notebook.findings import report_wire
@@ -197,7 +197,10 @@ class Desk:
 
         def work() -> dict[str, Any]:
             found = check(text, kind, self.examples, self.session.decoder.vocabulary)
-            self.session.document.panels["grammar"] = found
+            panels = self.session.document.panels
+            if not found["ok"] and "grammar" in panels:
+                found["examples"] = stale(found["examples"], panels["grammar"]["examples"])
+            panels["grammar"] = found
             return found
 
         self.later("check", work, reply)
@@ -271,7 +274,8 @@ class Desk:
             reports.append(dead_ends(compiled, max_tokens=max_tokens, examples=texts))
         reports.append(live_dead_ends(session.decoder.trace, session.decoder.vocabulary))
         source = getattr(self.grammar, "source", None)
-        found = report_wire(reports, source, (time.perf_counter() - started) * 1000)
+        took = (time.perf_counter() - started) * 1000
+        found = report_wire(reports, source, took, session.decoder.vocabulary)
         found["kind"] = getattr(self.grammar, "kind", "")
         session.document.panels["dead"] = found
         return found

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from workbench.engine import Matcher
     from workbench.vocabulary import Vocabulary
 
-__all__ = ["KINDS", "check", "judged", "make_examples", "read", "source_text"]
+__all__ = ["KINDS", "check", "judged", "make_examples", "read", "source_text", "stale"]
 
 #: Kinds of grammar texts that can be edited.
 KINDS = ("gbnf", "json_schema", "regex")
@@ -142,6 +142,16 @@ def _judged(item: dict[str, str], judge: CompiledGrammar | None, text: str = "")
     ok = (want == "match" and accepted) or (want == "not" and not accepted)
     ok = ok or (want == "prefix" and reached == len(data))
     return {**found, "verdict": verdict, "ok": ok, "expected": expected}
+
+
+def stale(examples: Iterable[Mapping[str, Any]], before: Iterable[Mapping[str, Any]]) -> list[Any]:
+    """Examples that could not be judged, with the verdicts that they had before, marked ``stale``."""
+    known = {(e["text"], e["want"]): e for e in before if not e["verdict"].startswith("not judged")}
+    found = []
+    for example in examples:
+        old = known.get((example["text"], example["want"]))
+        found.append(example if old is None else {**old, "stale": True})
+    return found
 
 
 def _ways(matcher: Matcher, text: str) -> list[dict[str, Any]]:

@@ -70,7 +70,8 @@ def _grammar(found: dict[str, Any]) -> str:
     parts.append(f"<pre>{escape(numbered)}</pre>")
     rows = []
     for example in found["examples"][:ROWS_SHOWN]:
-        judged = not example["verdict"].startswith("not judged")
+        old = example.get("stale", False)
+        judged = not old and not example["verdict"].startswith("not judged")
         sign = ("●" if example["ok"] else "✕") if judged else "◌"
         failing = ""
         if example["failing"] is not None:
@@ -80,7 +81,7 @@ def _grammar(found: dict[str, Any]) -> str:
         cells = [
             f"<code>{escape(example['text'][:300])}</code>",
             _WANTS[example["want"]],
-            escape(f"{sign} {example['verdict']}"),
+            escape(f"{sign} {'stale: ' if old else ''}{example['verdict']}"),
             escape(failing),
         ]
         rows.append(cells)
@@ -88,7 +89,8 @@ def _grammar(found: dict[str, Any]) -> str:
         parts.append(table("Examples", ["text", "wanted", "verdict", "first failing byte"], rows))
     total = len(found["examples"])
     passed = sum(e["ok"] for e in found["examples"])
-    title = f"Grammar and examples: {state}, {passed} of {number_of(total, 'example')} as wanted"
+    before = " before the error" if any(e.get("stale") for e in found["examples"]) else ""
+    title = f"Grammar and examples: {state}, {passed} of {number_of(total, 'example')} as wanted{before}"
     return _section(title, parts)
 
 
