@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
 import json
 import re
 import threading
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ from workbench.notebook.desk import Desk
 from workbench.notebook.explorer import first_rules, vocabulary_table
 from workbench.notebook.findings import finding_wire
 from workbench.notebook.session import Session
+from workbench.notebook.static_html import static_html
 from workbench.notebook.static_panels import static_panels
 from workbench.notebook.views import Frame
 
@@ -306,6 +309,36 @@ class TestEditor:
         assert desk.session.decoder.trace.prompt_ids == PROMPT
         assert desk.session.step().edge is not None
         assert "error" in ask(desk, "apply", text="root ::= (", kind="gbnf")[0]
+
+    def test_the_run_before_it_stays(self, desk: Desk) -> None:
+        old = desk.session
+        old.run()
+        left: list[int] = []
+        desk.leaving = lambda: left.append(len(left))
+        desk.examples = []
+        ask(desk, "apply", text='root ::= "ab" [01]+', kind="gbnf")
+        new = desk.session
+        new.step()
+        runs = new.document.runs
+        assert runs is not None
+        assert (runs.at, len(runs.names), list(runs.left)) == (1, 2, [0])
+        assert runs.names[0] == f"run 1, regex, {len(old.document.positions) - 1} steps"
+        wire = new.document.wire()["runs"]
+        kept = json.loads(zlib.decompress(base64.b64decode(wire["others"]["0"]["payload"])))
+        assert len(kept["positions"]) == len(old.document.positions)
+        assert wire["others"]["0"]["cursor"] == old.cursor
+        assert old.text in static_html(new.document)
+        heard: list[Session] = []
+        desk.replaced = heard.append
+        assert ask(desk, "run", number=0)[0] == {"done": True}
+        assert heard == [old] == [desk.session]
+        assert left == [0, 1]
+        shown = old.document.runs
+        assert shown is not None
+        assert (shown.at, list(shown.left)) == (0, [1])
+        assert new.document.runs is None
+        assert desk.grammar.kind == "regex"
+        assert "there is no run 7" in ask(desk, "run", number=7)[0]["error"]
 
     def test_only_the_newest_of_several_checks_is_done(self, desk: Desk) -> None:
         gate = threading.Event()

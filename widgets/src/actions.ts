@@ -1,5 +1,6 @@
 // One table of everything that a person can do: toolbar, keys and the key sheet are made from it.
 import type { Host } from "./types";
+import { waysOf, type Way } from "./runs";
 import type { Store } from "./store";
 import { depthOf, reachedLater, topRules, type Target } from "./targets";
 
@@ -205,14 +206,14 @@ export const ACTIONS: Action[] = [
     id: "branch-next",
     name: "Next branch",
     keys: ["]"],
-    blocked: ({ store }) => (store.branches().length > 1 ? null : "there is one branch"),
+    blocked: ({ store }) => (waysOf(store).length > 1 ? null : "there is one branch"),
     run: (context) => turn(context, 1),
   },
   {
     id: "branch-previous",
     name: "Previous branch",
     keys: ["["],
-    blocked: ({ store }) => (store.branches().length > 1 ? null : "there is one branch"),
+    blocked: ({ store }) => (waysOf(store).length > 1 ? null : "there is one branch"),
     run: (context) => turn(context, -1),
   },
   {
@@ -279,11 +280,16 @@ export const ACTIONS: Action[] = [
 ];
 
 function turn(context: Context, by: number): void {
-  const { store } = context;
-  const branches = store.branches();
-  const at = branches.findIndex((branch) => branch.leaf === store.leaf);
-  store.show(branches[(at + by + branches.length) % branches.length]!.leaf);
-  context.host.moved(store.cursor);
+  const ways = waysOf(context.store);
+  const at = ways.findIndex((way) => way.leaf === context.store.leaf);
+  goAlong(context, ways[(at + by + ways.length) % ways.length]!);
+}
+
+/** Show a branch, or another run. */
+export function goAlong({ store, host }: Context, way: Way): void {
+  if (way.run !== undefined) return host.turn?.(way.run);
+  store.show(way.leaf!);
+  host.moved(store.cursor);
   store.notify();
 }
 

@@ -51,6 +51,7 @@ export class Editor implements Panel {
   private fixed = -1;
   private seed = 0;
   private touched = false;
+  private applied = false;
 
   constructor(
     private context: Context,
@@ -93,9 +94,13 @@ export class Editor implements Panel {
 
   update(): void {
     const { store } = this.context;
-    if (this.loaded !== store.doc.title) {
-      this.loaded = store.doc.title;
-      void this.load();
+    const shown = `${store.doc.title} ${store.doc.runs?.at ?? 0}`;
+    if (this.loaded !== shown) {
+      // The text that began a run is there already; what was typed and not put to use stays.
+      const keep = this.loaded.startsWith(store.doc.title) && (this.applied || this.touched);
+      this.loaded = shown;
+      this.applied = false;
+      if (!keep) void this.load();
     }
     this.draw();
   }
@@ -179,7 +184,7 @@ export class Editor implements Panel {
     const outcomes = checked && !stale ? checked.outcomes : [];
     refill(this.warnings, [hints, outcomes, offline], () => [...hints.map((hint) => this.hint(hint, offline)), ...outcomes.map(outcomeLine)]);
     const current = checked && !stale && checked.ok;
-    setState(this.apply, offline ? "needs a running kernel" : current ? null : "the text is no grammar yet", "Use this grammar: begin a new run with it");
+    setState(this.apply, offline ? "needs a running kernel" : current ? null : "the text is no grammar yet", "Use this grammar: begin a new run with it; the old one stays, see branch");
     setState(this.make, offline ? "needs a running kernel" : current ? null : "the text is no grammar yet", "Make examples of the grammar");
     this.verdicts(checked, stale);
   }
@@ -261,12 +266,15 @@ export class Editor implements Panel {
   private async use(): Promise<void> {
     if (this.apply.getAttribute("aria-disabled") === "true") return;
     this.note.textContent = "beginning a new run …";
+    this.applied = true;
     try {
       const { answer } = await this.context.host.ask<{ done: boolean }>("apply", { text: this.code.text, kind: this.kind.value });
       if (answer.error) throw new Error(answer.error);
       this.note.textContent = "";
+      this.touched = false;
       this.show("step");
     } catch (error) {
+      this.applied = false;
       this.note.textContent = error instanceof Error ? error.message : String(error);
     }
   }

@@ -120,6 +120,15 @@ export interface Doc {
   sampling?: Sampling;
   /** What the screens beside the stepper show. */
   panels: Panels;
+  /** The runs of this panel, where there are several. */
+  runs?: Runs | null;
+}
+
+/** All runs by name, which of them is shown, and the others as they were left. */
+export interface Runs {
+  at: number;
+  names: string[];
+  others: Record<string, { payload?: string; doc?: Doc; cursor: number }>;
 }
 
 export interface Sampling {
@@ -181,6 +190,8 @@ export interface Host {
   moved(cursor: number): void;
   /** Ask the kernel; rejects where there is none. */
   ask<T>(about: string, details?: Record<string, unknown>): Promise<Answer<T>>;
+  /** Turn to another run of the panel. */
+  turn?(run: number): void;
   /** Tell the kernel which screen is shown. */
   shown?(tab: string): void;
 }

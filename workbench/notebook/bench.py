@@ -50,15 +50,23 @@ class Workbench(Stepper):
             model, prompt or _first_token(model), grammar, sampling=Sampling(**settings), chat=chat
         )
         session = Session(decoder, title)
-        self.desk = Desk(session, self._replaced)
+        self.desk = Desk(session, self._replaced, self.stop)
         super().__init__(session, theme=theme, tab=tab)
 
     def use(self, grammar: Any) -> None:
-        """Begin a new run of the same model and prompt under another grammar."""
+        """Begin a new run of the same model and prompt under another grammar; the runs before it stay."""
         self.desk.use(grammar)
 
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs of this panel by name, oldest first."""
+        return self.desk.runs.names
+
+    def show_run(self, number: int) -> None:
+        """Turn to another run, counted from 0. Raises ``IndexError`` for one that does not exist."""
+        self.desk.show_run(number)
+
     def _replaced(self, session: Session) -> None:
-        self.stop()
         with self.conversation.lock:
             self.session = self.conversation.session = session
             session.changes()

@@ -23,6 +23,7 @@ from workbench.notebook.editor import check, make_examples, read, source_text, s
 from workbench.notebook.explorer import endings, groups_of, mask_at, vocabulary_table
 from workbench.notebook.exporting import export_answer
 from workbench.notebook.findings import report_wire
+from workbench.notebook.runs import Runs
 from workbench.notebook.session import Session
 from workbench.notebook.wire import picture_wire
 
@@ -39,11 +40,15 @@ class Desk:
     """Answers questions about a session and its grammar."""
 
     def __init__(
-        self, session: Session, replaced: Callable[[Session], object] | None = None
+        self,
+        session: Session,
+        replaced: Callable[[Session], object] | None = None,
+        leaving: Callable[[], object] | None = None,
     ) -> None:
-        self.session = session
-        #: called with the new session when an edited grammar is put to use
+        self.runs = Runs(session)
+        #: called with the session of another run that is shown from now on; ``leaving`` before that
         self.replaced = replaced
+        self.leaving = leaving
         #: what the examples of the editor are, for the search for dead ends and the export
         self.examples: list[dict[str, Any]] = []
         self._pool = ThreadPoolExecutor(1, "workbench-desk")
@@ -62,9 +67,15 @@ class Desk:
             "check": self._check,
             "make": self._make,
             "apply": self._apply,
+            "run": self._run,
             "dead": self._dead,
             "export": self._export,
         }
+
+    @property
+    def session(self) -> Session:
+        """The run that is shown."""
+        return self.runs.here
 
     @property
     def automaton(self) -> Automaton | None:
@@ -227,7 +238,7 @@ class Desk:
         return None
 
     def use(self, grammar: Any) -> Session:
-        """Begin a new run of the same model, prompt and settings under another grammar."""
+        """Begin a new run of the same model, prompt and settings under another grammar; the old one stays."""
         from workbench.decoding import Decoder
 
         old = self.session
@@ -242,10 +253,30 @@ class Desk:
         session.document.prompt_text = old.document.prompt_text
         if "grammar" in old.document.panels:
             session.document.panels["grammar"] = old.document.panels["grammar"]
-        self.session = session
+        if self.leaving is not None:
+            self.leaving()
+        self.runs.add(session)
         if self.replaced is not None:
             self.replaced(session)
         return session
+
+    def _run(self, message: dict[str, Any], reply: Reply) -> Answer:
+        number = int(message["number"])
+
+        def work() -> dict[str, Any]:
+            self.show_run(number)
+            return {"done": True}
+
+        self.later("run", work, reply)
+        return None
+
+    def show_run(self, number: int) -> None:
+        """Turn to another run, from 0. Raises ``IndexError`` for one that does not exist."""
+        if self.leaving is not None:
+            self.leaving()
+        self.runs.show(number)
+        if self.replaced is not None:
+            self.replaced(self.session)
 
     # Dead ends.
 

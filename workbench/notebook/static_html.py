@@ -240,6 +240,15 @@ def _details(document: Document, view_id: str, leaf: int | None, open: bool, mos
         parts.append(
             f"<details><summary>best candidates of each step</summary>{''.join(tables)}</details>"
         )
+    if document.runs is not None:
+        rows = [
+            [escape(name), f"<code>{escape(text[:2000])}</code>"]
+            for i, (name, text) in enumerate(
+                zip(document.runs.names, document.runs.texts, strict=True)
+            )
+            if i != document.runs.at
+        ]
+        parts.append(table("Other runs of this panel", ["run", "text"], rows))
     parts.append(static_panels(document, document.path(leaf)))
     name = f"wb-static wb-static-{escape(view_id)}" if view_id else "wb-static"
     return f'<details class="{name}"{" open" if open else ""}>{"".join(parts)}</details>'

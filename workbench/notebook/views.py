@@ -28,6 +28,7 @@ from workbench.notebook.wire import (
 
 if TYPE_CHECKING:
     from workbench.automaton.dot import Picture
+    from workbench.notebook.runs import OtherRuns
 
 __all__ = [
     "Document",
@@ -270,6 +271,8 @@ class Document:
     rules: dict[int, str] = field(default_factory=dict)
     #: how tokens are drawn after the mask: "temperature", "top_k", "top_p", "min_p"; empty where not recorded
     sampling: dict[str, float | None] = field(default_factory=dict)
+    #: the other runs of the same panel
+    runs: OtherRuns | None = None
     #: what the screens beside the stepper show, by screen
     panels: dict[str, Any] = field(default_factory=dict)
 
@@ -311,6 +314,7 @@ class Document:
             "problem": problem_wire(self.problem),
             "rules": rules_wire(self.rules),
             "sampling": self.sampling,
+            "runs": self.runs and self.runs.wire(),
             "panels": self.panels,
         }
 
