@@ -34,6 +34,7 @@ export class Canvas {
   private offset = { x: 0, y: 0 };
   private room = { width: 0, height: 0 };
   private fitted = true;
+  private overview = false;
   private choices: Choice[] = [];
   private taken: (choice: number) => void = () => undefined;
   private resize = new ResizeObserver(([entry]) => {
@@ -145,15 +146,24 @@ export class Canvas {
   }
 
   private settle(): void {
-    if (this.fitted) this.fit();
-    else this.center();
+    const { picture, room } = this;
+    if (!this.fitted || !picture || !room.width || !room.height) return this.center();
+    // What a person asked to see all of, and cannot be read at that size, is shown around the live states.
+    if (this.choices.length > 1 || this.overview || this.wholeScale(picture) >= READABLE) return this.showWhole();
+    this.scale = 0.85;
+    this.center();
   }
 
+  /** Show all of the picture, however small. */
   fit(): void {
+    this.fitted = this.overview = true;
+    this.settle();
+  }
+
+  private showWhole(): void {
     const { picture, room } = this;
-    if (!picture || !room.width || !room.height) return;
+    if (!picture) return;
     const whole = this.wholeScale(picture);
-    this.fitted = true;
     this.scale = whole;
     this.offset = { x: (room.width - picture.width * whole) / 2, y: (room.height - picture.height * whole) / 2 };
     this.place();
@@ -184,7 +194,7 @@ export class Canvas {
     const ratio = next / this.scale;
     this.offset = { x: width / 2 - (width / 2 - this.offset.x) * ratio, y: height / 2 - (height / 2 - this.offset.y) * ratio };
     this.scale = next;
-    this.fitted = false;
+    this.fitted = this.overview = false;
     this.place();
   }
 
