@@ -66,6 +66,7 @@ export class AutomatonView implements Panel {
   private drawn: Drawn | null = null;
   /** The node that the arrow keys stand at. */
   private at: string | null = null;
+  private toggled: string | null = null;
   private counts = new Map<number, string>();
   private timer = 0;
   private problem = "";
@@ -181,7 +182,14 @@ export class AutomatonView implements Panel {
         chosen: store.state === null ? null : nodeOf(store.state, store.doc.rules, boxes),
       })),
       (i) => this.took(parts[i]!),
-    );
+    ).then(() => {
+      // What a person folded or unfolded is brought into view.
+      const rule = this.toggled;
+      if (rule === null) return;
+      this.toggled = null;
+      const node = this.drawn?.boxes.get(rule) ?? this.drawn?.graph.shown.filter((state) => store.doc.rules[state] === rule).map((state) => `s${state}`)[0];
+      if (node) this.canvas.reveal(node);
+    });
     this.drawCrumbs();
     this.drawRules(graph, folded);
     this.drawWays(graph);
@@ -432,6 +440,7 @@ export class AutomatonView implements Panel {
   private toggle(rule: string, closed: boolean): void {
     this.wanted.set(rule, !closed);
     this.at = null;
+    this.toggled = rule;
     this.update();
   }
 
