@@ -51,7 +51,8 @@ export class Editor implements Panel {
   private fixed = -1;
   private seed = 0;
   private touched = false;
-  private applied = false;
+  /** The run that the text in the editor is about to begin. */
+  private own = "";
 
   constructor(
     private context: Context,
@@ -97,9 +98,9 @@ export class Editor implements Panel {
     const shown = `${store.doc.title} ${store.doc.runs?.at ?? 0}`;
     if (this.loaded !== shown) {
       // The text that began a run is there already; what was typed and not put to use stays.
-      const keep = this.loaded.startsWith(store.doc.title) && (this.applied || this.touched);
+      const keep = shown === this.own || (this.loaded.startsWith(store.doc.title) && this.touched);
       this.loaded = shown;
-      this.applied = false;
+      this.own = "";
       if (!keep) void this.load();
     }
     this.draw();
@@ -266,15 +267,19 @@ export class Editor implements Panel {
   private async use(): Promise<void> {
     if (this.apply.getAttribute("aria-disabled") === "true") return;
     this.note.textContent = "beginning a new run …";
-    this.applied = true;
+    const { doc } = this.context.store;
+    const next = `${doc.title} ${doc.runs?.names.length ?? 1}`;
+    this.own = next;
     try {
       const { answer } = await this.context.host.ask<{ done: boolean }>("apply", { text: this.code.text, kind: this.kind.value });
       if (answer.error) throw new Error(answer.error);
       this.note.textContent = "";
       this.touched = false;
+      this.loaded = next;
+      this.own = "";
       this.show("step");
     } catch (error) {
-      this.applied = false;
+      this.own = "";
       this.note.textContent = error instanceof Error ? error.message : String(error);
     }
   }
