@@ -123,6 +123,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="PATH",
         help="check against it, not against bare bytes; exit with 1 when it makes dead ends",
     )
+    check.add_argument(
+        "--places", action="store_true", help="list every place of a schema that is restricted"
+    )
     check.set_defaults(run=_check)
 
     add_diagnostics(commands)
@@ -145,6 +148,7 @@ def _positive(text: str) -> int:
 def _check(arguments: argparse.Namespace) -> int:
     """Compile a grammar file and describe the result."""
     from workbench.engine import compile as compile_grammar
+    from workbench.grammar.outcomes import TOLD, grouped
 
     path: Path = arguments.file
     kind = kind_of(path, arguments.kind)
@@ -162,9 +166,8 @@ def _check(arguments: argparse.Namespace) -> int:
         if least is not None
         else "shortest text: not known"
     )
-    for outcome in grammar.outcomes:
-        if outcome.status in ("restricted", "unsupported"):
-            print(f"{outcome.status}: {outcome.pointer} {outcome.keyword}: {outcome.detail}")
+    for group in grouped(grammar.outcomes, TOLD):
+        print(group.lines(None if arguments.places else 3))
     print(f"ready in {time.perf_counter() - began:.2f} s")
     if arguments.tokenizer is None:
         return 0

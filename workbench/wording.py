@@ -1,10 +1,19 @@
-"""How counts, shares and cuts are said: whatever is left out is told where it is left out."""
+"""How counts, shares, cuts and bytes are said: the same words and signs in pictures, tables, sentences and on every
+screen. Whatever is left out is told where it is left out.
+
+A space shows as ``·``, a line feed as ``↵``, a tab as ``⇥``; a byte that does not print shows in hexadecimal as
+``⟨0D⟩``. Labels of whole texts (``workbench/vocabulary/labels.py``) and the front end (``widgets/src/format.ts``) use
+the same signs; ``tests/notation.json`` holds examples that all are tested with.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["cut", "joined", "more", "number_of", "percent"]
+__all__ = ["SIGNS", "byte_name", "byte_quoted", "cut", "joined", "more", "number_of", "percent"]
+
+#: What stands for a character that has no shape of its own.
+SIGNS = {" ": "·", "\n": "↵", "\t": "⇥"}
 
 
 def number_of(count: int, noun: str, plural: str = "") -> str:
@@ -62,3 +71,27 @@ def percent(p: float | None) -> str:
         return ">99.99%"
     # Near the whole it is the rest that counts: 99.97% is not 100%.
     return f"{p:.2%}" if p < 0.01 or 0.999 < p < 1 else f"{p:.1%}"
+
+
+def byte_name(byte: int) -> str:
+    """One byte as a sign: the character of a printable one, a sign for a blank, else hexadecimal.
+
+    >>> byte_name(0x61), byte_name(0x20), byte_name(0x0D)
+    ('a', '·', '⟨0D⟩')
+    """
+    character = chr(byte)
+    if character in SIGNS:
+        return SIGNS[character]
+    return character if 0x20 < byte < 0x7F else f"⟨{byte:02X}⟩"
+
+
+def byte_quoted(byte: int) -> str:
+    """One byte in a sentence: its sign in quotes, hexadecimal without.
+
+    >>> byte_quoted(0x61), byte_quoted(0x20), byte_quoted(0x27), byte_quoted(0x0D)
+    ("'a'", "'·'", '"\'"', '⟨0D⟩')
+    """
+    name = byte_name(byte)
+    if name.startswith("⟨"):
+        return name
+    return f'"{name}"' if name == "'" else f"'{name}'"

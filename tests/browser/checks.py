@@ -16,6 +16,26 @@ root => [...root.querySelectorAll(
   .map(e => e.outerHTML.slice(0, 120))
 """
 
+#: What is seen of a control and is not in its name: who says what they see would not be understood.
+_UNLIKE = """
+root => {
+  const words = text => (text.toLowerCase().match(/[\\p{L}\\p{N}]+/gu) || []).join(' ');
+  const seenOf = e => {
+    if (e.tagName === 'BUTTON' || e.getAttribute('role') === 'tab') return e.textContent;
+    const label = e.closest('label');
+    if (!label) return '';
+    return [...label.childNodes].filter(n => n.nodeType === 3).map(n => n.textContent).join(' ');
+  };
+  return [...root.querySelectorAll('button, input, select, textarea')]
+    .filter(e => e.getClientRects().length && e.getAttribute('aria-label'))
+    .filter(e => {
+      const seen = words(seenOf(e));
+      return seen && !` ${words(e.getAttribute('aria-label'))} `.includes(` ${seen} `);
+    })
+    .map(e => `${seenOf(e)} / ${e.getAttribute('aria-label')}`);
+}
+"""
+
 _SMALL = """
 root => [...root.querySelectorAll('button, select, input:not([type=checkbox])')]
   .filter(e => e.getClientRects().length && !e.classList.contains('wb-link'))
@@ -74,7 +94,13 @@ _WIDE = "root => root.scrollWidth - root.clientWidth"
 
 def assert_readable(panel: Any) -> None:
     """Names, sizes of targets, contrast, cut texts and width of everything that is visible in a panel."""
-    checks = {"without a name": _NAMES, "too small": _SMALL, "too pale": _PALE, "cut": _CUT}
+    checks = {
+        "without a name": _NAMES,
+        "named unlike its text": _UNLIKE,
+        "too small": _SMALL,
+        "too pale": _PALE,
+        "cut": _CUT,
+    }
     found = {what: bad for what, script in checks.items() if (bad := panel.evaluate(script))}
     assert not found, found
     wide = panel.evaluate(_WIDE)

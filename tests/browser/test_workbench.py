@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,18 @@ class TestStep:
         panel.press(".")
         strip = page.locator(".wb-bytes")
         page.wait_for_function("/live state/.test(document.querySelector('.wb-bytes').textContent)")
+        # Text, states, stack and picture stand at the same byte.
+        assert page.locator(".wb-current .wb-read").inner_text() == texts[step][:1]
+        live = re.search(r"live states?: ([\d, ]+)", strip.inner_text())
+        assert live is not None
+        states = {state.strip() for state in live[1].split(",")}
+        tops = page.locator(".wb-stack .wb-top").evaluate_all("e => e.map(x => x.dataset.state)")
+        assert set(tops) <= states
+        page.wait_for_function(
+            "wanted => JSON.stringify([...document.querySelectorAll("
+            "'.wb-tabpanel:not([hidden]) g.wb-live')].map(e => e.id).sort()) === wanted",
+            arg=json.dumps(sorted(f"s{state}" for state in states), separators=(",", ":")),
+        )
         assert strip.locator(".wb-byte-place").inner_text() == f"byte 1 of {len(texts[step])}"
         first = strip.inner_text()
         panel.press(".")
@@ -200,6 +213,14 @@ class TestAutomaton:
         canvas = shown.locator(".wb-canvas")
         canvas.locator("g.node.wb-live").first.wait_for()
         assert canvas.locator(".wb-ring").count() >= 1
+        # At first sight the whole picture is in its box.
+        box, picture = canvas.bounding_box(), canvas.locator("svg").bounding_box()
+        assert box is not None
+        assert picture is not None
+        assert box["x"] <= picture["x"] + 1
+        assert box["y"] <= picture["y"] + 1
+        assert picture["x"] + picture["width"] <= box["x"] + box["width"] + 1
+        assert picture["y"] + picture["height"] <= box["y"] + box["height"] + 1
         # A large picture opens near the live states; V shows all, with the rules that are not on the stack folded.
         assert canvas.locator("g.node").count() < 40
         page.locator(".wb-panel").press("v")
@@ -295,7 +316,7 @@ class TestTokens:
         assert max(heads.evaluate_all(lines)) < 2.5
         panel.screenshot(path=str(results / "bench-tokens-narrow.png"))
         panel.evaluate("e => { e.style.width = ''; }")
-        shown.get_by_role("button", name=re.compile("^Show the state")).click()
+        shown.get_by_role("button", name=re.compile("Show the state")).click()
         assert page.locator(".wb-tabpanel:not([hidden])").get_attribute("id").endswith("automaton")
         page.locator(".wb-panel").press("Escape")
 
@@ -453,6 +474,7 @@ class TestGrammar:
     def test_an_edited_grammar_begins_a_new_run(self, opened: Watched) -> None:
         page = opened.page
         shown = tab(page, "grammar")
+        before = page.locator(".wb-output").inner_text()
         shown.locator("textarea").fill('root ::= "yes" | "no" | nope\nnope ::= "nope" "!"*')
         page.wait_for_function(
             "/compiled in/.test(document.querySelector('.wb-check-state').textContent)"
@@ -467,6 +489,22 @@ class TestGrammar:
             page.locator(".wb-output .wb-chip:not(.wb-caret) .wb-token").all_inner_texts()
         )
         assert re.match(r"(yes|no|nope!*)<", text)
+        # The run before it is still there, with its grammar, and back again leads to the new one.
+        picker = page.locator("select[aria-label=Branch]")
+        names = picker.locator("option").all_inner_texts()
+        assert re.fullmatch(r"run 1, gbnf, \d+ steps", names[0])
+        assert names[1] == "run 2: main"
+        picker.select_option(label=names[0])
+        page.wait_for_function(
+            "text => document.querySelector('.wb-output').innerText === text", arg=before
+        )
+        tab(page, "grammar")
+        page.wait_for_function(
+            "/ws string/.test(document.querySelector('.wb-tabpanel:not([hidden]) textarea').value)"
+        )
+        tab(page, "step")
+        picker.select_option(label=picker.locator("option").last.inner_text())
+        page.wait_for_function("/^(yes|no)/.test(document.querySelector('.wb-output').innerText)")
 
 
 class TestDeadEnds:
@@ -504,7 +542,7 @@ class TestDeadEnds:
         page.keyboard.type("no code is ever sent")
         page.keyboard.press("Enter")
         shown = tab(page, "export")
-        note = shown.locator("input[aria-label='Why dead ends do not matter']")
+        note = shown.locator("input[aria-label='Note: why dead ends do not matter']")
         assert note.get_attribute("placeholder") == "no code is ever sent"
         shown = tab(page, "dead")
         panel.press("i")
@@ -589,7 +627,7 @@ class TestExport:
         shown = tab(page, "export")
         path = shown.locator("input[aria-label='File to write']")
         path.fill(str(lab.folder / "code.zip"))
-        shown.get_by_role("button", name=re.compile("^Write the file")).click()
+        shown.get_by_role("button", name=re.compile("Write the file")).click()
         result = shown.locator(".wb-export-result")
         page.wait_for_function(
             "/there are no examples/.test(document.querySelector('.wb-export-result').textContent)"

@@ -120,13 +120,13 @@ def test_nothing_can_be_written() -> None:
     # of a grammar whose start cannot be written that is no warning
     report = dead_ends(wb.gbnf('root ::= "é"'), vocabulary(*"ab"))
     assert found(report) == [("never written", False, b"")]
-    assert "0xA9, 0xC3 are in no token" in report[0].message
+    assert "⟨A9⟩, ⟨C3⟩ are in no token" in report[0].message
 
 
 def test_bytes_that_are_left_out_are_told() -> None:
     report = dead_ends(wb.regex("[aé]b"), vocabulary(*"ab"))
     assert not report.findings
-    assert "in no token, so left out: 0xA9, 0xC3" in report.checked[-1]
+    assert "in no token, so left out: ⟨A9⟩, ⟨C3⟩" in report.checked[-1]
 
 
 # Empty masks, and ways without return

@@ -286,7 +286,7 @@ def test_a_character_in_pieces() -> None:
     assert [(place.text, place.possible) for place in report.places] == [
         (b"a\xc3", frozenset({0xA9}))
     ]
-    assert "after “a⟨C3⟩” (tokens 2) only 0xA9 can come" in str(report)
+    assert "after “a⟨C3⟩” (tokens 2) only ⟨A9⟩ can come" in str(report)
     assert "no dead ends" in str(unspellable(wb.regex("[a-zé]+!"), vocabulary("a", "é", "!")))
 
 
@@ -309,7 +309,7 @@ def test_situations_of_one_kind_are_one_place() -> None:
 
 def test_bytes_in_no_token_are_told() -> None:
     assert found('root ::= "a" | "b" | "é"', "a", "b") == (
-        "in no token, so left out: 0xA9, 0xC3\n"
+        "in no token, so left out: ⟨A9⟩, ⟨C3⟩\n"
         "no dead ends\n"
         "complete: each byte that the grammar uses is a token by itself"
     )
@@ -462,7 +462,7 @@ def test_long_texts_and_many_bytes_are_shown_short() -> None:
     said = str(report)
     assert len(said) < 1200
     assert "“…" + "a" * 60 + "”" in said
-    assert "0x80, 0x82, 0x84, 0x86, 0x88, 0x8A and 10 more" in said
+    assert "⟨80⟩, ⟨82⟩, ⟨84⟩, ⟨86⟩, ⟨88⟩, ⟨8A⟩ and 10 more" in said
 
 
 def test_permutations_of_tokens_change_nothing() -> None:

@@ -352,6 +352,23 @@ class TestView:
         found = {frame.count for stack in matcher.stacks() for frame in stack.frames}
         assert found & {7, 8}, found
 
+    def test_inside_a_token_it_stands_where_single_bytes_lead(self) -> None:
+        grammar = wb.json_schema(
+            {"type": "object", "properties": {"a": {"items": {"type": "null"}}}}
+        )
+        single = wb.compile(
+            grammar, wb.Vocabulary.from_bytes([*(bytes([b]) for b in range(256)), b""], 256)
+        )
+        data = b'{"a": [null, null]}x'
+        matcher = single.matcher()
+        inside = matcher.inside(data)
+        assert len(inside) == len(data)  # the last byte may not come
+        assert matcher.num_accepted == 0
+        for byte, (states, stacks) in zip(data, inside, strict=True):
+            assert (states, stacks) == (matcher.live_states(), matcher.stacks())
+            assert {view.state for view in stacks} == set(states)
+            matcher.accept(byte)
+
     def test_statistics_are_numbers(self) -> None:
         matcher = spell(start(NESTED), "(")
         mask_of(matcher)

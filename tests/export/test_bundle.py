@@ -228,7 +228,7 @@ class TestRefusal:
         path = tmp_path / "g.zip"
         given: dict[str, Any] = {"tests": {"accept": ["(a)"]}, "vocabulary": vocabulary}
         (reason,) = self.refused(path, grammar=grammar, **given)
-        assert reason.startswith("dead end with the tokenizer: only 0xA9 may come")
+        assert reason.startswith("dead end with the tokenizer: only ⟨A9⟩ may come")
         wb.export(grammar, path, dead_end_note="é is rare", **given)
         manifest = json.loads(contents(path)["manifest.json"])
         assert manifest["tokenizer"]["fingerprint"] == vocabulary.fingerprint

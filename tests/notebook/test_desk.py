@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
 import json
+import re
 import threading
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import workbench as wb
 from tests.notebook.samples import automaton, vocabulary
+from workbench.automaton.dot import transitions
+from workbench.automaton.naming import place, places
 from workbench.decoding import Decoder
+from workbench.decoding.situation import frames_of
 from workbench.diagnostics.dead_ends import dead_ends
+from workbench.diagnostics.findings import Finding
 from workbench.diagnostics.stack_needs import decided_by_stack
+from workbench.diagnostics.verdicts import byte_vocabulary
 from workbench.export.verify import verify
 from workbench.frontends.gbnf import gbnf
 from workbench.frontends.json_schema import json_schema
@@ -23,8 +32,10 @@ from workbench.frontends.regex import regex
 from workbench.notebook.desk import Desk
 from workbench.notebook.editor import is_source
 from workbench.notebook.explorer import first_rules, vocabulary_table
-from workbench.notebook.places import place, places
+from workbench.notebook.findings import finding_wire
 from workbench.notebook.session import Session
+from workbench.notebook.static_html import static_html
+from workbench.notebook.static_panels import static_panels
 from workbench.notebook.views import Frame
 
 PROMPT = [1, 2, 3]
@@ -129,6 +140,62 @@ def test_first_bytes_are_read_in_rules() -> None:
     assert first_rules(drawn, [[Frame(99, ())]]) == {}
 
 
+@pytest.mark.parametrize(
+    ("grammar", "text", "names"),
+    [
+        # each text stops inside a counted part: one more round may come, and what follows the last one
+        (regex(r"(ab|ba){2,4}[0-9]"), b"ab", {ord("a"): "root", ord("b"): "root"}),
+        (
+            json_schema(
+                {"properties": {"n": {"type": "string", "maxLength": 20}}, "required": ["n"]}
+            ),
+            b'{"n": "x',
+            {ord("y"): "#/properties/n", 0xC3: "#/properties/n", ord('"'): "#/properties/n"},
+        ),
+        (
+            json_schema({"properties": {"n": {"type": "null"}}, "required": ["n"]}),
+            b"{ ",
+            {ord(" "): "#"},
+        ),
+    ],
+    ids=["pattern", "string", "blanks"],
+)
+def test_every_allowed_first_byte_has_its_rule(
+    grammar: Any, text: bytes, names: dict[int, str]
+) -> None:
+    matcher = wb.compile(grammar, byte_vocabulary()).matcher()
+    assert matcher.accept_tokens(text) == len(text)
+    stacks = [[Frame(*frame) for frame in frames_of(view)] for view in matcher.stacks()]
+    found = first_rules(matcher.compiled.automaton, stacks)
+    assert matcher.allowed_bytes() <= set(found)
+    assert {byte: found[byte] for byte in names} == names
+
+
+def test_one_rule_has_one_name_everywhere(tiny: Any) -> None:
+    """In the picture, on the stack, in the groups of tokens and in the reasons."""
+    schema = {
+        "type": "object",
+        "properties": {"n": {"type": "string", "maxLength": 20}, "m": {"$ref": "#/$defs/x"}},
+        "required": ["n", "m"],
+        "$defs": {"x": {"type": "array", "items": {"type": "array"}}},
+    }
+    compiled = wb.compile(json_schema(schema), byte_vocabulary())
+    automaton = compiled.automaton.complete()
+    names = {name for state in range(automaton.n_states) for name in places(automaton, state)}
+    assert {"#", "#/properties/n", "#/$defs/x"} <= names
+    assert all(name.startswith("#") or "/" not in name for name in names)
+    called = {t.label for s in range(automaton.n_states) for t in transitions(automaton, s)}
+    calls = {label.removeprefix("▭ ") for label in called if re.match("▭ [#$pr]", label)}
+    assert calls
+    assert all(call.startswith("#") for call in calls)
+    matcher = compiled.matcher()
+    assert matcher.accept_tokens(b'{"n": "x') == 8
+    assert "may not come in #/properties/n;" in matcher.explain(ord("\n")).reason
+    texts = wb.gbnf('root ::= items\nitems ::= "a" items | "b"')
+    whole = wb.compile(texts, byte_vocabulary()).automaton
+    assert {place(whole, s) for s in range(whole.n_states)} <= {"root", "items"}
+
+
 def test_states_of_schemas_are_called_by_pointers(tiny: Any) -> None:
     schema = {"properties": {"a": {"const": 1}}, "required": ["a"]}
     schema |= {"type": "object", "additionalProperties": False}
@@ -208,9 +275,25 @@ class TestEditor:
         answer, _ = ask(desk, "check", text="root ::= vlue\nvalue ::= [0-9]", kind="gbnf")
         assert answer["mistakes"][0]["hint"] == "did you mean 'value'?"
 
+    def test_an_error_keeps_the_old_verdicts_and_says_so(self, desk: Desk) -> None:
+        examples = [{"text": "caa0", "want": "match"}, {"text": "z", "want": "match"}]
+        good, _ = ask(desk, "check", text=LETTERS, kind="regex", examples=examples)
+        examples.append({"text": "new", "want": "not"})
+        for _ in range(2):  # the second error has only stale ones to go by
+            bad, _ = ask(desk, "check", text=LETTERS + "(", kind="regex", examples=examples)
+            assert not bad["ok"]
+            old, failed, new = bad["examples"]
+            assert (old, failed) == tuple({**e, "stale": True} for e in good["examples"])
+            assert new["verdict"] == "not judged"
+            shown = static_panels(desk.session.document, desk.session.document.path())
+            assert "◌ stale: match" in shown
+            assert "1 of 3 examples as wanted before the error" in shown
+        again, _ = ask(desk, "check", text=LETTERS, kind="regex", examples=examples)
+        assert not any(example.get("stale") for example in again["examples"])
+
     def test_says_what_is_restricted(self, desk: Desk) -> None:
         answer, _ = ask(desk, "check", text='{"type": "integer"}', kind="json_schema")
-        assert any("integers as 12" in warning for warning in answer["warnings"])
+        assert any("integers as 12" in outcome["detail"] for outcome in answer["outcomes"])
 
     def test_makes_examples_that_are_what_they_should_be(self, desk: Desk) -> None:
         made, _ = ask(desk, "make", text=LETTERS, kind="regex", seed=1)
@@ -229,6 +312,36 @@ class TestEditor:
         assert desk.session.decoder.trace.prompt_ids == PROMPT
         assert desk.session.step().edge is not None
         assert "error" in ask(desk, "apply", text="root ::= (", kind="gbnf")[0]
+
+    def test_the_run_before_it_stays(self, desk: Desk) -> None:
+        old = desk.session
+        old.run()
+        left: list[int] = []
+        desk.leaving = lambda: left.append(len(left))
+        desk.examples = []
+        ask(desk, "apply", text='root ::= "ab" [01]+', kind="gbnf")
+        new = desk.session
+        new.step()
+        runs = new.document.runs
+        assert runs is not None
+        assert (runs.at, len(runs.names), list(runs.left)) == (1, 2, [0])
+        assert runs.names[0] == f"run 1, regex, {len(old.document.positions) - 1} steps"
+        wire = new.document.wire()["runs"]
+        kept = json.loads(zlib.decompress(base64.b64decode(wire["others"]["0"]["payload"])))
+        assert len(kept["positions"]) == len(old.document.positions)
+        assert wire["others"]["0"]["cursor"] == old.cursor
+        assert old.text in static_html(new.document)
+        heard: list[Session] = []
+        desk.replaced = heard.append
+        assert ask(desk, "run", number=0)[0] == {"done": True}
+        assert heard == [old] == [desk.session]
+        assert left == [0, 1]
+        shown = old.document.runs
+        assert shown is not None
+        assert (shown.at, list(shown.left)) == (0, [1])
+        assert new.document.runs is None
+        assert desk.grammar.kind == "regex"
+        assert "there is no run 7" in ask(desk, "run", number=7)[0]["error"]
 
     def test_only_the_newest_of_several_checks_is_done(self, desk: Desk) -> None:
         gate = threading.Event()
@@ -258,6 +371,11 @@ class TestDeadEnds:
         assert ask(desk, "apply", text=finding["edited"], kind="json_schema")[0] == {"done": True}
         again, _ = ask(desk, "dead")
         assert all(f["kind"] != "never written" for f in again["findings"])
+
+    def test_tokens_on_the_way_have_their_texts(self, tiny: Any) -> None:
+        finding = Finding(kind="near dead end", message="m", token_ids=(1, 13, *[3] * 50, 17))
+        facts = dict(finding_wire(finding, None, tiny.vocabulary)["facts"])
+        assert facts["tokens"] == f"13 tokens before, then {'c ' * 39}·"
 
     def test_a_budget_that_is_too_small_is_found(self, tiny: Any) -> None:
         desk = Desk(Session(Decoder(tiny, PROMPT, regex("[ab]{9}")), "long"))

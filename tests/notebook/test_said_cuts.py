@@ -58,7 +58,7 @@ def panels(**found: Any) -> str:
 
 def editor(**changes: Any) -> dict[str, Any]:
     found = {"text": "x", "kind": "gbnf", "ok": True, "ms": 1, "states": 1, "mistakes": []}
-    return {**found, "warnings": [], "examples": [], **changes}
+    return {**found, "hints": [], "outcomes": [], "notes": [], "examples": [], **changes}
 
 
 VERDICT = {"text": "x", "want": "match", "ok": True, "verdict": "match", "failing": None}
@@ -163,7 +163,7 @@ CUTS: dict[str, tuple[Callable[[], str], str]] = {
     "stacks of a matcher": (lambda: matcher_html(many_stacks()), "4 more live stacks"),
     "frames of a matcher": (lambda: matcher_html(deep_matcher(30)), "… 17 more"),
     "examples of the editor": (
-        lambda: " ".join(check("a+", "regex", [{"text": "a"}] * 203, BYTES)["warnings"]),
+        lambda: " ".join(check("a+", "regex", [{"text": "a"}] * 203, BYTES)["notes"]),
         "the first 200 are judged: 3 more examples",
     ),
     "bytes of an example": (

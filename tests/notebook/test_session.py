@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import workbench as wb
 from tests.notebook.tiny import TOKENS
 from workbench.decoding import Decoder, Sampling
 from workbench.errors import WorkbenchError
@@ -231,6 +232,25 @@ class TestQuestions:
         assert why.cells[0].stack == (f"root (entered at the start): {place}",)
         assert why.expected == "a b"
         assert session.document.positions[1].whys[14] == why
+
+    def test_why_shows_where_the_text_stands_between_bytes(self, tiny: Any) -> None:
+        """Live states, stacks and the picture move together: each has what the others have."""
+        grammar = wb.gbnf('root ::= "{" name ":" root? "}"\nname ::= "\\"" [ab]* "\\""')
+        session = Session(Decoder(tiny, PROMPT, grammar))
+        session.take(TOKENS.index(b"{"))
+        token = TOKENS.index(b'"')
+        why = session.why(TOKENS.index(b'":'))
+        assert [len(why.inside), why.consumed] == [2, 1]  # the first byte may come, the second not
+        assert (why.inside[0].live, why.inside[0].stacks) == (
+            session.here.live,
+            session.here.stacks,
+        )
+        for place in why.inside:
+            assert {frames[0].state for frames in place.stacks} == set(place.live)
+            assert set(place.live) <= set(session.document.pictures[place.graph].states)
+        after = session.take(token)
+        assert why.inside[1].live == after.live
+        assert why.inside[1].stacks == after.stacks
 
     def test_why_in_the_past_leaves_the_decoder(self, session: Session) -> None:
         session.run("end")

@@ -146,13 +146,15 @@ def test_size_is_bounded(document: Document) -> None:
     assert len(html.encode()) < 1.3 * module.SIZE_LIMIT
 
 
-def test_without_dot_the_table_remains(document: Document, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
-    module._draw.cache_clear()
+def test_without_a_picture_the_table_remains(
+    document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workbench.notebook.drawing.IMAGE_LIMIT", 0)
     html = static_html(document, leaf=8)
     assert "<img" not in html
-    assert "Transitions from the live states" in check(html)
-    module._draw.cache_clear()
+    text = check(html)
+    assert "No picture here: " in text
+    assert "Transitions from the live states" in text
 
 
 def test_text_says_the_same(document: Document) -> None:

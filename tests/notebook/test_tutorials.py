@@ -8,6 +8,7 @@ notebook's own kernel: ``FACTS``.
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,9 @@ ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 #: Seconds of processor time that a notebook may take.
 LIMIT = 60
+
+#: How many pictures of automata the text of a notebook speaks of.
+DRAWN = {"02": 3, "03": 1, "08": 1}
 
 #: What the prose of each notebook says, true in its kernel after its cells have run.
 FACTS = {
@@ -118,7 +122,7 @@ FACTS = {
         assert len(wb.dead_ends(mended, model.vocabulary)) == 0
         assert 0x04 in missing and not set(missing) & set("aé€🙂 \\t\\n".encode())
         (found,) = wb.dead_ends(wb.gbnf(words), model.vocabulary)
-        assert found.kind == "never written" and "0x04" in found.message
+        assert found.kind == "never written" and "⟨04⟩" in found.message
         m = wb.compile(wb.json_schema({"const": "\\x04"}), model.vocabulary).matcher()
         spelled = model.tokenizer.encode('"\\\\u0004"', add_special_tokens=False)
         assert m.accept_tokens(spelled) == len(spelled) and m.is_accepting
@@ -170,6 +174,8 @@ def run(notebook: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[
     """Execute a notebook in an empty folder and return its code cells."""
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    # a fresh machine: no program but Python's own is found by its name
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
     # the tests keep no compiled grammars; a reader's kernel does
     monkeypatch.delenv("WORKBENCH_COMPILED_GRAMMARS", raising=False)
     client = nbclient.NotebookClient(
@@ -255,6 +261,10 @@ class TestEachNotebook:
         ]
         *cells, placeholder, _, wrong, solution = run(notebook, monkeypatch, tmp_path)
         assert any(pictures(cell) for cell in cells[:2])
+        drawn = [cell for cell in cells if cell.source.endswith(".automaton")]
+        assert len(drawn) == DRAWN.get(path.stem[:2], 0)
+        for cell in drawn:
+            assert any("<img alt=" in o.get("data", {}).get("text/html", "") for o in cell.outputs)
         for cell in (placeholder, wrong):
             # a message that says more than that it is wrong
             assert text_of(cell).startswith("not yet: ")

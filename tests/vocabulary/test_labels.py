@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from hypothesis import given, strategies as st
 
+from workbench.automaton.dot import byte_label
+from workbench.diagnostics.why import bytes_text
 from workbench.vocabulary.labels import label_bytes
+from workbench.wording import byte_name, byte_quoted
+
+#: What every part of the workbench writes; the front end's tests read the same table.
+TABLE = json.loads((Path(__file__).parents[1] / "notation.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [
-        (b"", ""),
-        (b" the", "·the"),
-        (b"\n\n\t", "↵↵→"),
-        (b"\xe2\x9c", "⟨E2 9C⟩"),
-        (b"a\xe2\x9c", "a⟨E2 9C⟩"),
-        (b"\x9c\x85 x", "⟨9C 85⟩·x"),
-        (b"\xff\xfe", "⟨FF⟩⟨FE⟩"),
-        ("✅é".encode(), "✅é"),
-        (b"\r\x00", "⟨U+000D⟩⟨U+0000⟩"),
-        ("·→⟨".encode(), "⟨U+00B7⟩⟨U+2192⟩⟨U+27E8⟩"),
-        ("\u202e\u0301\u200d\u00a0".encode(), "⟨U+202E⟩⟨U+0301⟩⟨U+200D⟩⟨U+00A0⟩"),
-        (b"a\xf0\x9fb", "a⟨F0 9F⟩b"),
-    ],
-)
-def test_label(text: bytes, label: str) -> None:
-    assert label_bytes(text) == label
+@pytest.mark.parametrize(("text", "label"), TABLE["texts"])
+def test_label(text: str, label: str) -> None:
+    assert label_bytes(bytes.fromhex(text)) == label
+
+
+@pytest.mark.parametrize(("byte", "name", "quoted"), TABLE["bytes"])
+def test_one_byte_is_written_alike_everywhere(byte: int, name: str, quoted: str) -> None:
+    assert byte_name(byte) == name
+    assert byte_quoted(byte) == quoted
+    assert label_bytes(bytes([byte])) == name
+    assert byte_label([byte]) == name
+    assert bytes_text({byte}) == quoted
 
 
 @given(st.binary(max_size=12), st.binary(max_size=12))

@@ -1,5 +1,6 @@
 // One table of everything that a person can do: toolbar, keys and the key sheet are made from it.
 import type { Host } from "./types";
+import { waysOf, type Way } from "./runs";
 import type { Store } from "./store";
 import { depthOf, reachedLater, topRules, type Target } from "./targets";
 
@@ -52,7 +53,7 @@ function runOn(context: Context, target: Target): void {
 function lookInside(context: Context): void {
   const { store, host } = context;
   const token = store.inside;
-  if (token === null || store.here.whys[token]?.cells ) return;
+  if (token === null || store.here.whys[token]?.inside) return;
   if (store.connected !== false && !store.busy) host.command({ type: "why", node: store.cursor, token });
 }
 
@@ -206,14 +207,14 @@ export const ACTIONS: Action[] = [
     id: "branch-next",
     name: "Next branch",
     keys: ["]"],
-    blocked: ({ store }) => (store.branches().length > 1 ? null : "there is one branch"),
+    blocked: ({ store }) => (waysOf(store).length > 1 ? null : "there is one branch"),
     run: (context) => turn(context, 1),
   },
   {
     id: "branch-previous",
     name: "Previous branch",
     keys: ["["],
-    blocked: ({ store }) => (store.branches().length > 1 ? null : "there is one branch"),
+    blocked: ({ store }) => (waysOf(store).length > 1 ? null : "there is one branch"),
     run: (context) => turn(context, -1),
   },
   {
@@ -225,7 +226,7 @@ export const ACTIONS: Action[] = [
       if (store.inside === null) return "no token comes next";
       if (!byteLength(context)) return store.next ? null : "this token spells no bytes";
       if (store.byte >= byteLength(context) && !store.next) return "this is the last byte: take the token to go on";
-      if (!store.here.whys[store.inside]?.cells) return needsKernel(context);
+      if (!store.here.whys[store.inside]?.inside) return needsKernel(context);
       return null;
     },
     run: (context) => {
@@ -250,7 +251,7 @@ export const ACTIONS: Action[] = [
         store.move(store.here.parent);
         context.host.moved(store.cursor);
         store.byte = Math.max(0, byteLength(context) - 1);
-        if (store.byte && !store.here.whys[store.inside ?? -1]?.cells && store.connected === false) store.byte = 0;
+        if (store.byte && !store.here.whys[store.inside ?? -1]?.inside && store.connected === false) store.byte = 0;
         if (store.byte) lookInside(context);
       }
       store.notify();
@@ -280,11 +281,16 @@ export const ACTIONS: Action[] = [
 ];
 
 function turn(context: Context, by: number): void {
-  const { store } = context;
-  const branches = store.branches();
-  const at = branches.findIndex((branch) => branch.leaf === store.leaf);
-  store.show(branches[(at + by + branches.length) % branches.length]!.leaf);
-  context.host.moved(store.cursor);
+  const ways = waysOf(context.store);
+  const at = ways.findIndex((way) => way.leaf === context.store.leaf);
+  goAlong(context, ways[(at + by + ways.length) % ways.length]!);
+}
+
+/** Show a branch, or another run. */
+export function goAlong({ store, host }: Context, way: Way): void {
+  if (way.run !== undefined) return host.turn?.(way.run);
+  store.show(way.leaf!);
+  host.moved(store.cursor);
   store.notify();
 }
 

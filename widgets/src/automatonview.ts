@@ -3,23 +3,33 @@ import type { Context } from "./actions";
 import { Canvas, smallButton } from "./canvas";
 import { StackCards } from "./cards";
 import { scrollInto } from "./chips";
-import { beforePaint, h, refill } from "./dom";
+import { beforePaint, breakable, h, name, refill } from "./dom";
 import { dotOf, foldedNodes, near, nodeOf, rulesOf } from "./dot";
 import { count, more, plural } from "./format";
-import { captionOf, describe, returnsOf, transitionsFrom } from "./graph";
+import { captionOf, describe, partsOf, returnsOf, seedsOf, transitionsFrom } from "./graph";
 import type { Panel } from "./panel";
 import { linksOf, toward } from "./walk";
-import type { Graph } from "./types";
+import type { Graph, Standing } from "./types";
 
 /** Up to this many states the whole picture is shown at first, beyond it the part near the live states. */
 const WHOLE_TO = 40;
 const NEAR = 24;
+/** Smaller parts, for where that one does not fit. */
+const SMALLER = [14, 11, 9, 7, 5];
 /** From this many shown states on, rules that are not on the stack are folded unless they were opened. */
 const FOLD_FROM = 60;
 /** Transitions that are listed. */
 const WAYS = 300;
 /** Tokens of a state are counted when the pointer has rested on it. */
 const COUNT_MS = 300;
+
+/** A part of the automaton as it is drawn: nodes of folded rules, and which nodes an edge joins. */
+interface Drawn {
+  graph: Graph;
+  boxes: Map<string, string>;
+  links: Map<string, Set<string>>;
+  dot: string;
+}
 
 export class AutomatonView implements Panel {
   readonly id = "automaton";
@@ -54,10 +64,11 @@ export class AutomatonView implements Panel {
   private whole: boolean | null = null;
   private way = 0;
   private trail: number[] = [];
-  /** What the picture shows: nodes of folded rules, and which nodes an edge joins. */
-  private drawn: { graph: Graph; boxes: Map<string, string>; links: Map<string, Set<string>> } | null = null;
+  /** What the picture shows. */
+  private drawn: Drawn | null = null;
   /** The node that the arrow keys stand at. */
   private at: string | null = null;
+  private toggled: string | null = null;
   private counts = new Map<number, string>();
   private timer = 0;
   private problem = "";
@@ -115,9 +126,15 @@ export class AutomatonView implements Panel {
     this.canvas.stop();
   }
 
+  /** Where the text stands; the beginning of a token while its bytes are being asked about. */
+  private get standing(): Standing {
+    const { store } = this.context;
+    return store.standing ?? store.here;
+  }
+
   private get recorded(): Graph | undefined {
     const { store } = this.context;
-    return (this.around && this.asked.get(this.around.join())) || store.doc.graphs[store.here.graph];
+    return (this.around && this.asked.get(this.around.join())) || store.doc.graphs[this.standing.graph];
   }
 
   private get showsWhole(): boolean {
@@ -125,11 +142,15 @@ export class AutomatonView implements Panel {
   }
 
   private get graph(): Graph | undefined {
-    const { store } = this.context;
     const graph = this.recorded;
     if (!graph || this.showsWhole) return graph;
-    const states = store.state === null ? (store.live ?? []) : [store.state, ...(store.live ?? [])];
-    return near(graph, states, NEAR);
+    return near(graph, this.seeds, NEAR);
+  }
+
+  /** The states around which a part is shown. */
+  private get seeds(): number[] {
+    const graph = this.recorded;
+    return graph ? seedsOf(graph, this.standing, this.context.store.state) : [];
   }
 
   private setWhole(): void {
@@ -149,24 +170,53 @@ export class AutomatonView implements Panel {
     }
     this.extent.hidden = (this.recorded?.shown.length ?? 0) <= NEAR;
     this.extent.textContent = this.showsWhole ? "near live" : "all states";
-    const live = store.live ?? [];
+    name(this.extent, "All states, or those near the live ones (V)");
+    const live = this.standing.live;
     const folded = this.folded(graph);
-    const boxes = foldedNodes(graph, store.doc.rules, folded);
-    const lit = live.map((state) => nodeOf(state, store.doc.rules, boxes));
-    const chosen = store.state === null ? null : nodeOf(store.state, store.doc.rules, boxes);
     this.canvas.element.setAttribute("aria-label", describe(graph, live));
-    this.caption.textContent = this.problem || (this.around ? `around state ${this.around.join(", ")}: ${captionOf(graph, live).replace(", those around the live ones", "")}` : `${captionOf(graph, live)} · hover a state, or walk to it with P and the arrow keys`);
-    const returns = returnsOf(graph, store.here);
-    this.drawn = { graph, boxes, links: linksOf([...graph.edges.map(([from, , to]) => [from, to]), ...returns].map(([from, to]) => [nodeOf(from!, store.doc.rules, boxes), nodeOf(to!, store.doc.rules, boxes)] as [string, string])) };
-    void this.canvas.show(dotOf(graph, store.doc.rules, folded, returns), lit, chosen);
+    // What a person asked for is shown, however small; by itself the view shows what fits.
+    const smaller = this.whole === true ? [] : partsOf(graph, this.seeds, this.showsWhole ? [NEAR, ...SMALLER] : SMALLER);
+    const parts = [graph, ...smaller.filter((part) => part.shown.length < graph.shown.length)].map((part) => this.part(part, folded));
+    void this.canvas.showFitting(
+      parts.map(({ dot, boxes }) => ({
+        dot,
+        lit: live.map((state) => nodeOf(state, store.doc.rules, boxes)),
+        chosen: store.state === null ? null : nodeOf(store.state, store.doc.rules, boxes),
+      })),
+      (i) => this.took(parts[i]!),
+    ).then(() => {
+      // What a person folded or unfolded is brought into view.
+      const rule = this.toggled;
+      if (rule === null) return;
+      this.toggled = null;
+      const node = this.drawn?.boxes.get(rule) ?? this.drawn?.graph.shown.filter((state) => store.doc.rules[state] === rule).map((state) => `s${state}`)[0];
+      if (node) this.canvas.reveal(node);
+    });
     this.drawCrumbs();
     this.drawRules(graph, folded);
     this.drawWays(graph);
   }
 
+  private part(graph: Graph, folded: Set<string>): Drawn {
+    const { rules } = this.context.store.doc;
+    const boxes = foldedNodes(graph, rules, folded);
+    const returns = returnsOf(graph, this.standing);
+    const pairs = [...graph.edges.map(([from, , to]) => [from, to] as [number, number]), ...returns];
+    const links = linksOf(pairs.map(([from, to]) => [nodeOf(from, rules, boxes), nodeOf(to, rules, boxes)]));
+    return { graph, boxes, links, dot: dotOf(graph, rules, folded, returns) };
+  }
+
+  private took(drawn: Drawn): void {
+    const live = this.standing.live;
+    this.drawn = drawn;
+    const size = captionOf(drawn.graph, live);
+    const around = this.around ? `around state ${this.around.join(", ")}: ${size.replace(", those around the live ones", "")}` : "";
+    this.caption.textContent = this.problem || around || `${size} · hover a state, or walk to it with P and the arrow keys`;
+  }
+
   private folded(graph: Graph): Set<string> {
     const { store } = this.context;
-    const open = new Set(store.here.stacks.flatMap((frames) => frames.flatMap((frame) => frame.rules)));
+    const open = new Set(this.standing.stacks.flatMap((frames) => frames.flatMap((frame) => frame.rules)));
     const found = new Set<string>();
     for (const [rule, states] of rulesOf(graph, store.doc.rules)) {
       if (!rule || states.length < 2) continue;
@@ -176,17 +226,16 @@ export class AutomatonView implements Panel {
   }
 
   private drawCrumbs(): void {
-    const { store } = this.context;
-    const frames = [...(store.here.stacks[0] ?? [])].reverse();
+    const frames = [...(this.standing.stacks[0] ?? [])].reverse();
     const shown = frames.length > 8 ? [...frames.slice(0, 2), null, ...frames.slice(-5)] : frames;
     refill(this.crumbs, shown, () =>
       shown.flatMap((frame, i) => {
         const last = i === shown.length - 1;
         const sign = i > 0 ? h("span", { class: "wb-note", "aria-hidden": "true" }, "›") : "";
         if (!frame) return [sign, h("span", { class: "wb-note" }, `… ${plural(frames.length - 7, "more frame")} …`)];
-        const name = frame.rules.join(" · ") || `state ${frame.state}`;
-        const does = last ? `${name}: where the text stands` : `${name}: show state ${frame.state}, where it goes on`;
-        return [sign, h("button", { type: "button", class: "wb-small", "aria-label": does, title: does, onclick: () => (last ? this.goLive() : this.choose(frame.state)) }, last ? `▶ ${name}` : name)];
+        const rule = frame.rules.join(" · ") || `state ${frame.state}`;
+        const does = last ? `${rule}: where the text stands` : `${rule}: show state ${frame.state}, where it goes on`;
+        return [sign, h("button", { type: "button", class: "wb-small", "aria-label": does, title: does, onclick: () => (last ? this.goLive() : this.choose(frame.state)) }, ...breakable(last ? `▶ ${rule}` : rule))];
       }),
     );
   }
@@ -196,13 +245,14 @@ export class AutomatonView implements Panel {
     const rules = [...rulesOf(graph, store.doc.rules)].filter(([rule, states]) => rule && states.length > 1);
     this.rules.hidden = this.fold.hidden = rules.length === 0;
     this.fold.textContent = folded.size === rules.length && rules.length ? "unfold all" : "fold all";
+    name(this.fold, "Fold or unfold all rules (A)");
     const key = [rules.map(([rule, states]) => [rule, states.length]), [...folded]];
     refill(this.rules, key, () => [
       h("span", { class: "wb-note" }, "rules:"),
       ...rules.slice(0, 40).map(([rule, states]) => {
         const closed = folded.has(rule);
-        const name = `${closed ? "Unfold" : "Fold"} ${rule} (${plural(states.length, "state")})`;
-        return h("button", { type: "button", class: "wb-small", "aria-expanded": String(!closed), "aria-label": name, title: name, "data-rule": rule, onclick: () => this.toggle(rule, closed) }, `${closed ? "▸" : "▾"} ${rule}`);
+        const does = `${closed ? "Unfold" : "Fold"} ${rule} (${plural(states.length, "state")})`;
+        return h("button", { type: "button", class: "wb-small", "aria-expanded": String(!closed), "aria-label": does, title: does, "data-rule": rule, onclick: () => this.toggle(rule, closed) }, ...breakable(`${closed ? "▸" : "▾"} ${rule}`));
       }),
       rules.length > 40 && h("span", { class: "wb-note" }, `… ${more(rules.length, 40, "rule")}`),
     ]);
@@ -211,30 +261,30 @@ export class AutomatonView implements Panel {
   /** The states whose ways out are listed: the chosen one, else the live ones. */
   private get listed(): number[] {
     const { store } = this.context;
-    return store.state === null ? (store.live ?? []) : [store.state];
+    return store.state === null ? this.standing.live : [store.state];
   }
 
   private get ways(): [number, string, number | string][] {
     const graph = this.graph;
-    return graph ? transitionsFrom(graph, this.listed, this.context.store.here) : [];
+    return graph ? transitionsFrom(graph, this.listed, this.standing) : [];
   }
 
   private drawWays(graph: Graph): void {
     const { store } = this.context;
-    const ways = transitionsFrom(graph, this.listed, store.here);
+    const ways = transitionsFrom(graph, this.listed, this.standing);
     this.way = Math.min(this.way, Math.max(0, Math.min(ways.length, WAYS) - 1));
     const from = store.state === null ? "the live states" : `state ${store.state}`;
     this.listTitle.textContent = `transitions from ${from} (${ways.length})`;
-    const name = (state: number | string) => (typeof state === "number" && store.doc.rules[state] ? `${state} ${store.doc.rules[state]}` : String(state));
+    const called = (state: number | string) => (typeof state === "number" && store.doc.rules[state] ? `${state} ${store.doc.rules[state]}` : String(state));
     const prefix = `wb-way-${graph.states}-${store.cursor}`;
     refill(this.list, [prefix, ways, this.way], () => [
       ...ways.slice(0, WAYS).map(([source, on, target], i) =>
         h(
           "div",
-          { class: `wb-way${i === this.way ? " wb-selected" : ""}`, role: "option", id: `${prefix}-${i}`, "aria-selected": String(i === this.way), "data-way": i, "aria-label": `from state ${source} on ${on} to ${typeof target === "number" ? `state ${name(target)}` : target}` },
+          { class: `wb-way${i === this.way ? " wb-selected" : ""}`, role: "option", id: `${prefix}-${i}`, "aria-selected": String(i === this.way), "data-way": i, "aria-label": `from state ${source} on ${on} to ${typeof target === "number" ? `state ${called(target)}` : target}` },
           h("span", {}, source),
           h("code", {}, on),
-          h("span", {}, `→ ${name(target)}`),
+          h("span", {}, ...breakable(`→ ${called(target)}`)),
         ),
       ),
       ways.length > WAYS && h("p", { class: "wb-note" }, `… ${more(ways.length, WAYS, "transition")}`),
@@ -318,7 +368,7 @@ export class AutomatonView implements Panel {
     const { picture, element } = this.canvas;
     const { store } = this.context;
     if (!picture || !this.drawn || event.target !== element) return;
-    const start = store.state ?? store.live?.[0];
+    const start = store.state ?? this.standing.live[0];
     const from = this.at ?? (start === undefined ? null : this.nodeOf(start));
     if (from === null) return;
     if (event.key === "Enter") {
@@ -352,8 +402,8 @@ export class AutomatonView implements Panel {
       return;
     }
     const state = Number(id.slice(1));
-    const ways = transitionsFrom(graph, [state], store.here).length;
-    const marks = [store.live?.includes(state) ? "live" : "", graph.final.includes(state) ? "may end" : ""].filter(Boolean);
+    const ways = transitionsFrom(graph, [state], this.standing).length;
+    const marks = [this.standing.live.includes(state) ? "live" : "", graph.final.includes(state) ? "may end" : ""].filter(Boolean);
     const line = `${before}state ${state}${store.doc.rules[state] ? ` of ${store.doc.rules[state]}` : ""}${marks.length ? `, ${marks.join(", ")}` : ""}: ${ways === 1 ? "1 way" : `${ways} ways`} out`;
     const known = this.counts.get(state);
     this.say(known ? `${line}; ${known}` : line);
@@ -382,12 +432,10 @@ export class AutomatonView implements Panel {
   }
 
   private pick(id: string): void {
-    const { store } = this.context;
     const state = /^s(\d+)$/.exec(id)?.[1];
     if (state !== undefined) this.choose(Number(state));
     else {
-      const graph = this.graph;
-      const rule = graph && [...foldedNodes(graph, store.doc.rules, this.folded(graph))].find(([, node]) => node === id)?.[0];
+      const rule = [...(this.drawn?.boxes ?? [])].find(([, node]) => node === id)?.[0];
       if (rule) this.toggle(rule, true);
     }
   }
@@ -395,13 +443,14 @@ export class AutomatonView implements Panel {
   private toggle(rule: string, closed: boolean): void {
     this.wanted.set(rule, !closed);
     this.at = null;
+    this.toggled = rule;
     this.update();
   }
 
   private foldOne(): void {
     const { store } = this.context;
     const graph = this.graph;
-    const rule = store.doc.rules[store.state ?? store.live?.[0] ?? -1];
+    const rule = store.doc.rules[store.state ?? this.standing.live[0] ?? -1];
     if (graph && rule) this.toggle(rule, this.folded(graph).has(rule));
   }
 

@@ -3,13 +3,22 @@ import { fill, h } from "./dom";
 import { layouts } from "./layouts";
 import { Picture } from "./picture";
 
-const KEPT = 24;
+const KEPT = 32;
+/** A picture is shown as a whole from this scale on: smaller, its texts cannot be read. */
+const READABLE = 0.6;
 
 /** What a person does with a node of the picture. */
 export interface Handlers {
   picked?(id: string): void;
   /** The node under the pointer, or null when it leaves. */
   peeked?(id: string | null): void;
+}
+
+/** A picture that could be shown: its text, the nodes to light, the chosen one. */
+export interface Choice {
+  dot: string;
+  lit: string[];
+  chosen: string | null;
 }
 
 export class Canvas {
@@ -25,10 +34,14 @@ export class Canvas {
   private offset = { x: 0, y: 0 };
   private room = { width: 0, height: 0 };
   private fitted = true;
+  private overview = false;
+  private choices: Choice[] = [];
+  private taken: (choice: number) => void = () => undefined;
   private resize = new ResizeObserver(([entry]) => {
     if (!entry) return;
     this.room = { width: Math.floor(entry.contentRect.width), height: Math.floor(entry.contentRect.height) };
-    this.settle();
+    if (this.choices.length > 1) void this.showFitting(this.choices, this.taken);
+    else this.settle();
   });
 
   constructor(private handlers: Handlers = {}) {
@@ -61,12 +74,8 @@ export class Canvas {
     if (known) return this.put(dot, known);
     if (moved) this.light();
     try {
-      const text = await layouts.ask(dot, () => this.wanted === dot);
-      if (text === null || this.wanted !== dot) return;
-      const picture = new Picture(text);
-      this.pictures.set(dot, picture);
-      if (this.pictures.size > KEPT) this.pictures.delete(this.pictures.keys().next().value!);
-      this.put(dot, picture);
+      const picture = await this.laidOut(dot, () => this.wanted === dot);
+      if (picture && this.wanted === dot) this.put(dot, picture);
     } catch (error) {
       this.clear(`The graph could not be laid out: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -92,6 +101,38 @@ export class Canvas {
     this.place();
   }
 
+  /** Of pictures from the largest to the smallest show the first that fits; the last one where none does. */
+  async showFitting(choices: Choice[], taken: (choice: number) => void = () => undefined): Promise<void> {
+    this.choices = choices;
+    this.taken = taken;
+    const isWanted = () => this.choices === choices;
+    try {
+      for (const [i, { dot, lit, chosen }] of choices.entries()) {
+        const last = i === choices.length - 1;
+        const picture = this.pictures.get(dot) ?? (last ? null : await this.laidOut(dot, isWanted));
+        if (!isWanted()) return;
+        if (!last && this.room.width && picture && this.wholeScale(picture) < READABLE) continue;
+        taken(i);
+        return this.show(dot, lit, chosen);
+      }
+    } catch (error) {
+      this.clear(`The graph could not be laid out: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  private async laidOut(dot: string, isWanted: () => boolean): Promise<Picture | null> {
+    const text = await layouts.ask(dot, isWanted);
+    if (text === null) return null;
+    const picture = new Picture(text);
+    this.pictures.set(dot, picture);
+    if (this.pictures.size > KEPT) this.pictures.delete(this.pictures.keys().next().value!);
+    return picture;
+  }
+
+  private wholeScale(picture: Picture): number {
+    return Math.min(this.room.width / picture.width, this.room.height / picture.height, 1.4);
+  }
+
   private put(dot: string, picture: Picture): void {
     this.shown = dot;
     this.picture = picture;
@@ -105,25 +146,27 @@ export class Canvas {
   }
 
   private settle(): void {
-    if (this.fitted) this.fit();
-    else this.center();
+    const { picture, room } = this;
+    if (!this.fitted || !picture || !room.width || !room.height) return this.center();
+    // What a person asked to see all of, and cannot be read at that size, is shown around the live states.
+    if (this.choices.length > 1 || this.overview || this.wholeScale(picture) >= READABLE) return this.showWhole();
+    this.scale = 0.85;
+    this.center();
   }
 
+  /** Show all of the picture, however small. */
   fit(): void {
+    this.fitted = this.overview = true;
+    this.settle();
+  }
+
+  private showWhole(): void {
     const { picture, room } = this;
-    if (!picture || !room.width || !room.height) return;
-    const whole = Math.min(room.width / picture.width, room.height / picture.height, 1.4);
-    this.fitted = true;
-    if (whole >= 0.65) {
-      this.scale = whole;
-      this.offset = { x: (room.width - picture.width * whole) / 2, y: (room.height - picture.height * whole) / 2 };
-      this.place();
-    } else {
-      // A picture that would be unreadable as a whole is shown at a readable size around the live states.
-      this.scale = 0.85;
-      this.center();
-      this.fitted = true;
-    }
+    if (!picture) return;
+    const whole = this.wholeScale(picture);
+    this.scale = whole;
+    this.offset = { x: (room.width - picture.width * whole) / 2, y: (room.height - picture.height * whole) / 2 };
+    this.place();
   }
 
   /** Move to the chosen node, or to the live ones. */
@@ -151,7 +194,7 @@ export class Canvas {
     const ratio = next / this.scale;
     this.offset = { x: width / 2 - (width / 2 - this.offset.x) * ratio, y: height / 2 - (height / 2 - this.offset.y) * ratio };
     this.scale = next;
-    this.fitted = false;
+    this.fitted = this.overview = false;
     this.place();
   }
 

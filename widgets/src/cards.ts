@@ -1,5 +1,5 @@
 // Live configurations as cards: each can be hidden, and those of a step can be frozen to compare with later ones.
-import { h, refill } from "./dom";
+import { breakable, h, refill } from "./dom";
 import { joined, label } from "./format";
 import { lineage } from "./lineage";
 import { card, depth, moreStacks, sharedBelow, stackTitle } from "./stack";
@@ -38,9 +38,10 @@ export class StackCards {
   /** Keep the stacks of this step in view, or one of them. */
   freeze(only?: number): void {
     const { store } = this;
-    for (const [i, frames] of store.here.stacks.slice(0, SHOWN).entries()) {
+    const { stacks } = this;
+    for (const [i, frames] of stacks.slice(0, SHOWN).entries()) {
       if (this.hidden.has(i) || (only !== undefined && i !== only)) continue;
-      const name = `step ${store.depth}${store.here.stacks.length > 1 ? `, stack ${i + 1}` : ""}`;
+      const name = `step ${store.depth}${store.byte ? `, byte ${store.byte}` : ""}${stacks.length > 1 ? `, stack ${i + 1}` : ""}`;
       if (!this.frozen.some((kept) => kept.name === name)) this.frozen.push({ name, frames });
     }
     this.update();
@@ -53,17 +54,22 @@ export class StackCards {
     this.update();
   }
 
+  private get stacks(): Frame[][] {
+    return (this.store.standing ?? this.store.here).stacks;
+  }
+
   private showAll(): void {
     this.hidden.clear();
     this.update();
   }
 
   update(): void {
-    const { stacks } = this.store.here;
-    const parent = this.store.doc.positions[this.store.here.parent];
+    if (!this.store.standing) return; // inside a token that is being asked about
+    const { stacks } = this;
+    const before = this.store.stoodBefore;
     this.shower.hidden = ![...this.hidden].some((i) => i < stacks.length);
-    this.title.textContent = stackTitle(this.store.here);
-    const key = [stacks.slice(0, SHOWN), parent?.stacks ?? null, [...this.hidden], [...this.traced], this.traced.size ? this.store.cursor : 0, this.frozen];
+    this.title.textContent = stackTitle(this.store.standing);
+    const key = [stacks.slice(0, SHOWN), before?.stacks ?? null, [...this.hidden], [...this.traced], this.traced.size ? this.store.cursor : 0, this.frozen];
     refill(this.body, key, () => this.draw());
   }
 
@@ -79,7 +85,7 @@ export class StackCards {
         {},
         h("th", { scope: "row" }, h("button", { type: "button", class: "wb-link", title: `Go to step ${step}`, onclick: () => this.go(id) }, `step ${step}`)),
         h("td", {}, h("code", {}, token === null ? "start" : label(store.token(token)))),
-        h("td", {}, where),
+        h("td", {}, ...breakable(where)),
         h("td", {}, depth(frames)),
       );
     });
@@ -88,11 +94,11 @@ export class StackCards {
   }
 
   private draw(): (HTMLElement | false)[] {
-    const { stacks } = this.store.here;
-    const parent = this.store.doc.positions[this.store.here.parent];
+    const { stacks } = this;
+    const before = this.store.stoodBefore;
     const cards = stacks.slice(0, SHOWN).flatMap((frames, i) => {
       if (this.hidden.has(i)) return [];
-      const old = parent?.stacks[i] ?? [];
+      const old = before?.stacks[i] ?? [];
       const hide = () => {
         this.hidden.add(i);
         this.update();
@@ -108,7 +114,7 @@ export class StackCards {
         button("❄", `Freeze stack ${i + 1}`, () => this.freeze(i)),
         stacks.length > 1 && button("✕", `Hide stack ${i + 1}`, hide),
       );
-      return [h("div", { class: "wb-card" }, tools, card(frames, parent ? sharedBelow(frames, old) : frames.length), popped(frames, old), traced && this.drawTrace(i))];
+      return [h("div", { class: "wb-card" }, tools, card(frames, before ? sharedBelow(frames, old) : frames.length), popped(frames, old), traced && this.drawTrace(i))];
     });
     const kept = this.frozen.map((frozen, i) => {
       const drop = () => {

@@ -22,6 +22,14 @@ export function tokenText(token: Token | undefined): HTMLElement {
   return element;
 }
 
+/** A token's text with the bytes that were read set off from the rest. */
+function splitText(token: Token, read: number): HTMLElement {
+  const part = (from: number, to?: number) => tokenText([token[0].slice(from, to), null]);
+  const rest = token[0].length > read && part(read);
+  if (rest) rest.classList.add("wb-unread");
+  return h("span", { class: "wb-token" }, h("span", { class: "wb-read" }, part(0, read)), rest);
+}
+
 /** How strongly a chip shows an encoding, 0 to 1; null for none. */
 function strength(encoding: Encoding, before: Position, after: Position, slowest: number): number | null {
   if (encoding === "probability") return after.edge!.after;
@@ -52,6 +60,7 @@ export class Chips {
   private doc: Doc | null = null;
   private key = "";
   private shown = -1;
+  private split: { chip: HTMLElement; whole: ChildNode[] } | null = null;
   private from = 0;
 
   constructor(
@@ -73,6 +82,7 @@ export class Chips {
       this.shown = -1;
     }
     this.mark(store.depth);
+    this.markBytes();
     const current = this.chips[store.depth - this.from];
     if (current) beforePaint(() => scrollInto(this.element, current));
   }
@@ -112,6 +122,23 @@ export class Chips {
       chip?.setAttribute("aria-selected", String(i === depth));
     }
     this.shown = depth;
+  }
+
+  /** In the chip at the cursor, set off the bytes that were read: the text moves with the byte cursor. */
+  private markBytes(): void {
+    const { store } = this;
+    const chip = this.chips[store.depth - this.from];
+    if (this.split && (this.split.chip !== chip || !store.byte)) {
+      this.split.chip.replaceChildren(...this.split.whole);
+      this.split = null;
+    }
+    if (!chip || !store.byte || store.inside === null) return;
+    this.split ??= { chip, whole: [...chip.childNodes] };
+    const token = store.token(store.inside);
+    if (!token) return;
+    const taken = this.split.whole.filter((node) => node instanceof Element && !node.classList.contains("wb-token"));
+    if (chip.classList.contains("wb-caret")) chip.replaceChildren(splitText([store.read, null], store.byte), "█");
+    else chip.replaceChildren(splitText(token, store.byte), ...taken);
   }
 
   private output(): HTMLElement {

@@ -1,6 +1,6 @@
 // Where a text gets stuck: each finding with its cause, the last way out, and an edit that mends it.
 import type { Context } from "./actions";
-import { fill, h, refill } from "./dom";
+import { breakable, fill, h, refill } from "./dom";
 import { duration } from "./format";
 import type { Panel } from "./panel";
 import { setState } from "./toolbar";
@@ -19,7 +19,7 @@ export class DeadEnds implements Panel {
   ];
   private head = h("div", { class: "wb-headline" });
   private search = h("button", { type: "button", onclick: () => void this.look() }, "search again");
-  private limit = h("input", { type: "number", class: "wb-percent", min: "1", placeholder: "none", "aria-label": "Most tokens that a run may have" });
+  private limit = h("input", { type: "number", class: "wb-percent", min: "1", placeholder: "none", "aria-label": "Token limit: most tokens that a run may have" });
   private list = h("div", { class: "wb-findings", role: "listbox", tabindex: "0", "aria-label": "Findings" });
   private note = h("div", { class: "wb-note" });
   readonly element: HTMLElement;
@@ -97,8 +97,8 @@ export class DeadEnds implements Panel {
     return h(
       "div",
       { class: `wb-finding${i === this.at ? " wb-selected" : ""}${ignored ? " wb-ignored" : ""}${finding.warning ? "" : " wb-deadly"}`, role: "option", id: `wb-finding-${i}`, "aria-selected": String(i === this.at), onclick: () => this.choose(i) },
-      h("div", { class: "wb-finding-title" }, h("strong", {}, `${finding.title}${ignored ? " (ignored)" : ""}`), ` ${finding.sentence}`),
-      h("dl", { class: "wb-facts" }, ...finding.facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, h("code", {}, value))])),
+      h("div", { class: "wb-finding-title" }, h("strong", {}, `${finding.title}${ignored ? " (ignored)" : ""}`), " ", ...breakable(finding.sentence)),
+      h("dl", { class: "wb-facts" }, ...finding.facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, h("code", {}, ...breakable(value)))])),
       finding.suggestion !== "" && h("div", {}, h("strong", {}, "suggestion: "), finding.suggestion),
       finding.effect !== "" && h("div", { class: "wb-note" }, `effect: ${finding.effect}`),
       showing && diff(finding.diff),
@@ -173,7 +173,7 @@ export class DeadEnds implements Panel {
   /** Why an ignored finding does not matter: goes with the export. */
   private noteField(finding: FindingView): HTMLElement {
     const { store } = this.context;
-    const field = h("input", { type: "text", class: "wb-example wb-ignored-note", placeholder: "why it does not matter", "aria-label": "Why this finding does not matter", spellcheck: "false", value: store.ignored.get(key(finding)) ?? "", onclick: (event: Event) => event.stopPropagation() });
+    const field = h("input", { type: "text", class: "wb-example wb-ignored-note", placeholder: "why it does not matter", "aria-label": "Note: why this finding does not matter", spellcheck: "false", value: store.ignored.get(key(finding)) ?? "", onclick: (event: Event) => event.stopPropagation() });
     field.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== "Escape") return;
       event.preventDefault();

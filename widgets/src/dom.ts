@@ -27,7 +27,28 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   const element = document.createElement(tag);
   apply(element, props);
   fill(element, ...children);
+  if (tag === "button" && props["aria-label"]) name(element, String(props["aria-label"]));
   return element;
+}
+
+/** What is said of a text: its words, without signs. */
+const words = (text: string): string => (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(" ");
+
+/** A name that holds what is seen, so that who says what they see is understood; signs alone need not be in it. */
+export function nameFor(seen: string, wanted: string): string {
+  const text = words(seen);
+  return !text || ` ${words(wanted)} `.includes(` ${text} `) ? wanted : `${seen.trim()}: ${wanted}`;
+}
+
+/** Give a control its accessible name; of one whose text changes, again after each change. */
+export function name(element: HTMLElement, wanted: string): void {
+  element.setAttribute("aria-label", nameFor(element.textContent ?? "", wanted));
+}
+
+/** A name of a rule, a pointer or a path that breaks into lines where its parts end, not in the middle of a word. */
+export function breakable(text: string): (string | HTMLElement)[] {
+  const parts = text.split(/(?<=[/._:·|~-])(?=[^/._:·|~-])|(?<=[a-z0-9])(?=[A-Z][a-z])/u);
+  return parts.flatMap((part, i) => (i ? [h("wbr"), part] : [part]));
 }
 
 export function svg(tag: string, props: Props = {}, ...children: Child[]): SVGElement {

@@ -53,9 +53,9 @@ export function dotOf(graph: Graph, rules: Record<string, string>, folded: Set<s
   const final = new Set(graph.final);
   const lines = [
     "digraph {",
-    'graph [rankdir=LR ranksep=0.45 nodesep=0.2 fontsize=10 fontname=monospace]',
-    'node [shape=ellipse margin="0.1,0.02" width=0.3 height=0.3 fontname=monospace fontsize=11]',
-    "edge [arrowsize=0.6 fontname=monospace fontsize=11]",
+    'graph [rankdir=LR ranksep=0.45 nodesep=0.2 fontsize=10 fontname=Courier]',
+    'node [shape=ellipse margin="0.1,0.02" width=0.3 height=0.3 fontname=Courier fontsize=11]',
+    "edge [arrowsize=0.6 fontname=Courier fontsize=11]",
   ];
   const edges = new Map<string, { labels: string[]; call: boolean }>();
   const add = (from: string, to: string, label: string, call: boolean) => {

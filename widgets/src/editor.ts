@@ -1,11 +1,11 @@
 // The grammar as text with live errors, and examples that it should match, should not, or should begin with.
 import type { Context } from "./actions";
 import { CodeField } from "./code";
-import { fill, h, refill } from "./dom";
-import { plural } from "./format";
+import { breakable, fill, h, refill } from "./dom";
+import { count, plural } from "./format";
 import type { Panel } from "./panel";
 import { setState } from "./toolbar";
-import type { Checked, Example, Hint, Mistake, Verdict, Way } from "./types";
+import type { Checked, Example, Hint, Mistake, Outcome, Verdict, Way } from "./types";
 
 const WAIT_MS = 300;
 /** A message about an error waits until the typing has stopped for a while; the underline does not. */
@@ -53,6 +53,8 @@ export class Editor implements Panel {
   private touched = false;
   private loading = false;
   private doc: object | null = null;
+  /** The run that the text in the editor is about to begin. */
+  private own = "";
 
   constructor(
     private context: Context,
@@ -77,7 +79,7 @@ export class Editor implements Panel {
   mark(): string {
     const checked = this.checked ?? this.context.store.doc.panels.grammar;
     if (!checked) return "";
-    const failed = checked.examples.filter((example) => !example.ok && !example.verdict.startsWith("not judged")).length;
+    const failed = checked.examples.filter((example) => !example.ok && !example.stale && !example.verdict.startsWith("not judged")).length;
     return checked.ok ? (failed ? `✕ ${failed}` : "") : "✕";
   }
 
@@ -96,12 +98,16 @@ export class Editor implements Panel {
 
   update(): void {
     const { store } = this.context;
+    const shown = `${store.doc.title} ${store.doc.runs?.at ?? 0}`;
     // a grammar that was put to use from Python has no text here yet; what was typed stays
     const other = this.doc !== store.doc && store.doc.panels.grammar === undefined && !this.touched;
     this.doc = store.doc;
-    if (this.loaded !== store.doc.title || other) {
-      this.loaded = store.doc.title;
-      void this.load();
+    if (this.loaded !== shown || other) {
+      // The text that began a run is there already; what was typed and not put to use stays.
+      const keep = shown === this.own || (this.loaded.startsWith(store.doc.title) && this.touched);
+      this.loaded = shown;
+      this.own = "";
+      if (!keep) void this.load();
     }
     this.draw();
   }
@@ -183,11 +189,12 @@ export class Editor implements Panel {
     this.state.className = `wb-check-state ${checked && !stale ? (checked.ok ? "wb-good" : "wb-bad") : "wb-note"}`;
     const told = this.quiet && this.code.element.contains(document.activeElement) ? [] : mistakes;
     refill(this.mistakes, told, () => told.map((mistake) => this.mistake(mistake)));
-    const hints = checked && !stale ? (checked.hints ?? []) : [];
-    const others = (checked && !stale ? checked.warnings : []).filter((text) => !hints.some((hint) => hint.message === text));
-    refill(this.warnings, [hints, others, offline], () => [...hints.map((hint) => this.hint(hint, offline)), ...others.map((text) => h("div", {}, `⚠ ${text}`))]);
+    const hints = checked && !stale ? checked.hints : [];
+    const outcomes = checked && !stale ? checked.outcomes : [];
+    const notes = checked?.notes ?? [];
+    refill(this.warnings, [hints, outcomes, notes, offline], () => [...hints.map((hint) => this.hint(hint, offline)), ...outcomes.map(outcomeLine), ...notes.map((note) => h("div", {}, `… ${note}`))]);
     const current = checked && !stale && checked.ok;
-    setState(this.apply, offline ? "needs a running kernel" : current ? null : "the text is no grammar yet", "Use this grammar: begin a new run with it");
+    setState(this.apply, offline ? "needs a running kernel" : current ? null : "the text is no grammar yet", "Use this grammar: begin a new run with it; the old one stays, see branch");
     setState(this.make, offline ? "needs a running kernel" : current ? null : "the text is no grammar yet", "Make examples of the grammar");
     this.verdicts(checked, stale);
   }
@@ -225,7 +232,7 @@ export class Editor implements Panel {
       leave();
       this.code.select(start, end);
     };
-    return h("button", { type: "button", class: "wb-link", title: name, "aria-label": name, onclick: go, onpointerenter: look, onpointerleave: leave, onfocus: look, onblur: leave }, text);
+    return h("button", { type: "button", class: "wb-link", title: name, "aria-label": name, onclick: go, onpointerenter: look, onpointerleave: leave, onfocus: look, onblur: leave }, ...breakable(text));
   }
 
   /** Bytes that may come, as a link into the rule that reads them. */
@@ -269,13 +276,19 @@ export class Editor implements Panel {
   private async use(): Promise<void> {
     if (this.apply.getAttribute("aria-disabled") === "true") return;
     this.note.textContent = "beginning a new run …";
+    const { doc } = this.context.store;
+    const next = `${doc.title} ${doc.runs?.names.length ?? 1}`;
+    this.own = next;
     try {
       const { answer } = await this.context.host.ask<{ done: boolean }>("apply", { text: this.code.text, kind: this.kind.value });
       if (answer.error) throw new Error(answer.error);
       this.note.textContent = "";
       this.touched = false;
+      this.loaded = next;
+      this.own = "";
       this.show("step");
     } catch (error) {
+      this.own = "";
       this.note.textContent = error instanceof Error ? error.message : String(error);
     }
   }
@@ -340,12 +353,17 @@ export class Editor implements Panel {
       const found = checked?.examples.find((verdict) => verdict.text === example.text && verdict.want === example.want);
       const cell = cells[i];
       if (!cell) return;
-      if (!found || stale) {
-        refill(cell, found ? 1 : 0, () => [h("span", { class: "wb-note" }, found ? "◌ stale" : "◌ not judged yet")]);
+      if (!found) {
+        refill(cell, 0, () => [h("span", { class: "wb-note" }, "◌ not judged yet")]);
         return;
       }
       if (found.verdict.startsWith("not judged")) {
         refill(cell, found, () => [h("span", { class: "wb-note" }, `◌ ${found.verdict}`)]);
+        return;
+      }
+      if (stale || found.stale) {
+        // What it was before the text changed, until there is a verdict on the new one.
+        refill(cell, [found, "stale"], () => [h("div", { class: "wb-stale" }, h("span", { class: "wb-note" }, "◌ stale: "), ...verdictParts(found, (way) => this.way(way)))]);
         return;
       }
       judged++;
@@ -356,6 +374,17 @@ export class Editor implements Panel {
     if (!this.examples.length) this.note.textContent = "Add texts that the grammar should match, should not, or should begin with.";
     else if (/^Add texts/.test(this.note.textContent ?? "")) this.note.textContent = "";
   }
+}
+
+/** One kind of restriction in a line; of several places the pointers unfold. */
+function outcomeLine({ status, keyword, detail, places, pointers }: Outcome): HTMLElement {
+  const sign = status === "unsupported" ? "✕" : "⚠";
+  const why = detail && `: ${detail}`;
+  const pointer = (text: string) => h("code", {}, ...breakable(text));
+  if (places === 1) return h("div", {}, `${sign} `, pointer(pointers[0]!), ": ", h("code", {}, keyword), ` is ${status}${why}`);
+  const listed = pointers.map((text) => h("li", {}, pointer(text)));
+  const more = places > pointers.length && h("li", {}, `and ${count(places - pointers.length)} more`);
+  return h("details", { class: "wb-outcome" }, h("summary", {}, `${sign} `, h("code", {}, keyword), ` is ${status} in ${plural(places, "place")}${why}`), h("ul", {}, ...listed, more));
 }
 
 function verdictParts(found: Verdict, draw: (way: Way) => HTMLElement): (HTMLElement | string)[] {

@@ -2,7 +2,7 @@
 import { take, type Context } from "./actions";
 import { tokenText } from "./chips";
 import { fromView } from "./decode";
-import { fill, h, refill } from "./dom";
+import { breakable, fill, h, refill } from "./dom";
 import { count, percent, plural } from "./format";
 import type { Panel } from "./panel";
 import { RecordedSearch } from "./search";
@@ -247,7 +247,7 @@ export class Explorer implements Panel {
       return h(
         "div",
         { class: "wb-group", role: "option", "aria-expanded": String(open), "aria-label": `${group.name}, ${plural(group.ids.length, "token")}, ${percent(group.mass)}` },
-        h("span", { class: "wb-group-name" }, `${open ? "▾" : "▸"} ${group.name}`),
+        h("span", { class: "wb-group-name" }, ...breakable(`${open ? "▾" : "▸"} ${group.name}`)),
         h("span", { class: "wb-number" }, count(group.ids.length)),
         h("span", { class: "wb-number" }, percent(group.mass)),
         h("span", { class: "wb-samples" }, ...samples.flatMap((id) => [tokenText(vocabulary.token(id)), " "])),

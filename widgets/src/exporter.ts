@@ -17,7 +17,7 @@ export class Exporter implements Panel {
   ];
   private gates = h("ul", { class: "wb-gates", "aria-label": "What stands in the way" });
   private path = h("input", { type: "text", class: "wb-example wb-path", "aria-label": "File to write", spellcheck: "false" });
-  private reason = h("input", { type: "text", class: "wb-example wb-path", "aria-label": "Why dead ends do not matter", placeholder: "why dead ends do not matter, if they do not", spellcheck: "false" });
+  private reason = h("input", { type: "text", class: "wb-example wb-path", "aria-label": "Note: why dead ends do not matter", placeholder: "why dead ends do not matter, if they do not", spellcheck: "false" });
   private dry = h("button", { type: "button", onclick: () => void this.send(true) }, "dry run");
   private write = h("button", { type: "button", onclick: () => void this.send(false) }, "export");
   private result = h("div", { class: "wb-export-result", role: "status" });

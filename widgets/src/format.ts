@@ -55,7 +55,10 @@ export interface Piece {
   kind: "text" | "mark" | "hex" | "special";
 }
 
-const MARKS: Record<string, string> = { " ": "·", "\n": "↵", "\t": "→" };
+/** The same signs as in workbench/wording.py; tests/notation.json holds examples for both. */
+const MARKS: Record<string, string> = { " ": "·", "\n": "↵", "\t": "⇥" };
+/** What is shown by its bytes: what does not print, joins its neighbour, or is a sign of this notation. */
+const HIDDEN = /[\p{C}\p{Z}\p{M}·↵⇥⟨⟩]/u;
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Length of the UTF-8 character that starts at `start`, or 0 when the bytes there are not one. */
@@ -98,7 +101,7 @@ function cut([latin1, special]: Token): Piece[] {
   for (let i = 0; i < bytes.length; ) {
     const size = characterLength(bytes, i);
     const character = size ? strict.decode(bytes.subarray(i, i + size)) : "";
-    if (!size || (!MARKS[character] && /[\p{C}\p{Z}]/u.test(character))) {
+    if (!size || (!MARKS[character] && HIDDEN.test(character))) {
       for (const byte of bytes.subarray(i, i + Math.max(size, 1))) {
         add("hex", byte.toString(16).toUpperCase().padStart(2, "0"), " ");
       }
@@ -114,6 +117,18 @@ export function label(token: Token | undefined): string {
   return pieces(token)
     .map((piece) => (piece.kind === "hex" ? `⟨${piece.text}⟩` : piece.text))
     .join("");
+}
+
+/** One byte as a sign: a printable character, a sign for a blank, else hexadecimal. */
+export function byteName(byte: string): string {
+  return label([byte, null]);
+}
+
+/** One byte in a sentence: its sign in quotes, hexadecimal without. */
+export function byteQuoted(byte: string): string {
+  const name = byteName(byte);
+  if (name.startsWith("⟨")) return name;
+  return name === "'" ? `"${name}"` : `'${name}'`;
 }
 
 /** The text that a search looks at. */

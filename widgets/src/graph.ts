@@ -5,10 +5,11 @@ import { layouts } from "./layouts";
 import { dotOf, near } from "./dot";
 import { joined, plural } from "./format";
 import type { Store } from "./store";
-import type { Graph, Position } from "./types";
+import type { Graph, Standing } from "./types";
 
-/** States that the picture shows. */
-const NEAR = 14;
+/** States that the picture shows: as many of these as fit. */
+const SIZES = [14, 11, 9, 7, 5, 3];
+const NEAR = SIZES[0]!;
 
 export class GraphPanel {
   private canvas = new Canvas({ picked: (id) => this.pick(id), peeked: (id) => this.tell(id) });
@@ -54,26 +55,31 @@ export class GraphPanel {
 
   update(): void {
     const { store } = this;
-    const here = store.here;
-    const graph = store.doc.graphs[here.graph];
-    if (!graph) {
+    const here = store.standing;
+    const graph = here && store.doc.graphs[here.graph];
+    if (!here || !graph) {
+      if (!here) return; // inside a token that is being asked about: the picture stays until the answer is there
       this.canvas.clear("This record holds no automaton.");
       this.canvas.element.setAttribute("aria-label", "No automaton was recorded");
       this.caption.textContent = this.summary.textContent = "";
       return;
     }
-    const live = store.live ?? [];
+    const { live } = here;
     this.canvas.element.setAttribute("aria-label", describe(graph, live));
     const from = transitionsFrom(graph, live, here);
     this.summary.textContent = `transitions (${from.length})`;
     refill(this.transitions, from, () => from.map(([source, on, target]) => h("tr", {}, h("td", {}, source), h("td", {}, h("code", {}, on)), h("td", {}, target))));
-    const part = near(graph, store.state === null ? live : [...live, store.state], NEAR);
-    this.caption.textContent = this.resting = captionOf(part, live);
-    void this.canvas.show(this.dot(part, here), live.map((state) => `s${state}`), store.state === null ? null : `s${store.state}`);
+    const parts = partsOf(graph, seedsOf(graph, here, store.state), SIZES);
+    const lit = live.map((state) => `s${state}`);
+    const chosen = store.state === null ? null : `s${store.state}`;
+    void this.canvas.showFitting(
+      parts.map((part) => ({ dot: this.dot(part, here), lit, chosen })),
+      (i) => (this.caption.textContent = this.resting = captionOf(parts[i]!, live)),
+    );
     this.expect();
   }
 
-  private dot(part: Graph, here: Position): string {
+  private dot(part: Graph, here: Standing): string {
     return dotOf(part, this.store.doc.rules, new Set(), returnsOf(part, here));
   }
 
@@ -83,7 +89,7 @@ export class GraphPanel {
     const neighbours = [store.next, store.doc.positions[store.here.parent]];
     const dots = neighbours.flatMap((position) => {
       const graph = position && store.doc.graphs[position.graph];
-      return graph && graph.shown.length > NEAR ? [this.dot(near(graph, position.live, NEAR), position)] : [];
+      return graph && graph.shown.length > NEAR ? [this.dot(near(graph, seedsOf(graph, position, null), NEAR), position)] : [];
     });
     if (dots.length) layouts.expect(dots);
   }
@@ -91,9 +97,10 @@ export class GraphPanel {
   private tell(id: string | null): void {
     const { store } = this;
     const state = Number(id?.slice(1));
-    const graph = store.doc.graphs[store.here.graph];
+    const here = store.standing ?? store.here;
+    const graph = store.doc.graphs[here.graph];
     if (id === null || !graph) this.caption.textContent = this.resting;
-    else this.caption.textContent = `state ${state}${store.doc.rules[state] ? ` of ${store.doc.rules[state]}` : ""}: ${plural(transitionsFrom(graph, [state], store.here).length, "transition")} out of it`;
+    else this.caption.textContent = `state ${state}${store.doc.rules[state] ? ` of ${store.doc.rules[state]}` : ""}: ${plural(transitionsFrom(graph, [state], here).length, "transition")} out of it`;
   }
 
   private pick(id: string): void {
@@ -104,19 +111,37 @@ export class GraphPanel {
   }
 }
 
+/** The states that a part of a picture is made around: the live ones, the chosen one, where the stacks lead next. */
+export function seedsOf(graph: Graph, here: Standing, chosen: number | null): number[] {
+  return [...new Set([...(chosen === null ? [] : [chosen]), ...here.live, ...returnsOf(graph, here).map(([, to]) => to)])];
+}
+
+/** Parts of a graph around some states, from the largest to the smallest. */
+export function partsOf(graph: Graph, states: number[], sizes: number[]): Graph[] {
+  const found: Graph[] = [];
+  for (const size of sizes) {
+    const part = near(graph, states, size);
+    if (!found.length || part.shown.length < found[found.length - 1]!.shown.length) found.push(part);
+  }
+  return found;
+}
+
 /** Where states lead, and where the live stacks go on when the rule on top ends. */
-export function transitionsFrom(graph: Graph, states: number[], here: Position): [number, string, number | string][] {
+export function transitionsFrom(graph: Graph, states: number[], here: Standing): [number, string, number | string][] {
   const byByte = graph.edges.filter(([source]) => states.includes(source)).map(([source, on, target]): [number, string, number] => [source, on, target]);
   const ends = here.stacks
     .filter(([top]) => top && states.includes(top.state) && graph.final.includes(top.state))
-    .map(([top, below]): [number, string, number | string] => [top!.state, "end of the rule", below ? below.state : "end of the text"]);
+    .flatMap(([top, below]): [number, string, number | string][] => [
+      ...(below?.again ?? []).map((entry): [number, string, number] => [top!.state, "the next round", entry]),
+      [top!.state, "end of the rule", below ? below.state : "end of the text"],
+    ]);
   return [...byByte, ...new Map(ends.map((row) => [row.join(), row])).values()];
 }
 
 /** In a picture of a part, the edges from the end of the rule on top to where the stack leads; the whole stays the same for all steps. */
-export function returnsOf(graph: Graph, here: Position): [number, number][] {
+export function returnsOf(graph: Graph, here: Standing): [number, number][] {
   if (!graph.hidden) return [];
-  return here.stacks.flatMap(([top, below]): [number, number][] => (top && below && graph.final.includes(top.state) ? [[top.state, below.state]] : []));
+  return here.stacks.flatMap(([top, below]): [number, number][] => (top && below && graph.final.includes(top.state) ? [below.state, ...(below.again ?? [])].map((to): [number, number] => [top.state, to]) : []));
 }
 
 export function describe(graph: Graph, live: number[]): string {

@@ -1,6 +1,7 @@
 // Entry of the bundle: an anywidget module, which also starts a self-contained report page.
 import { decodeDocument, fromBase64, fromView, inflate, readDocument } from "./decode";
 import { GONE, NO_KERNEL } from "./actions";
+import { turnTo } from "./runs";
 import { RecordedSearch } from "./search";
 import { mount, type Mounted } from "./frame";
 import { Store } from "./store";
@@ -152,6 +153,12 @@ class KernelHost implements Host {
     this.questions.delete(request);
   }
 
+  turn(run: number): void {
+    this.tellMove();
+    if (this.store.connected === false) void turnTo(this.store, run);
+    else void this.ask("run", { number: run });
+  }
+
   shown(tab: string): void {
     if (this.store.gone) return;
     this.model.set("tab", tab);
@@ -279,6 +286,7 @@ export function replay(root: HTMLElement, doc: Doc, theme = "auto"): Mounted {
       moved: () => undefined,
       search: (position, query, allowedOnly) => Promise.resolve(search.find(position, query, allowedOnly)),
       ask: () => Promise.reject(new Error(NO_KERNEL)),
+      turn: (run) => void turnTo(store, run),
     },
     { theme, screens: "workbench" },
   );

@@ -1,6 +1,6 @@
 // Where the time goes: tracks on one clock, heaviest first, a histogram; statistics of a range.
 import type { Context } from "./actions";
-import { fill, h, refill, svg } from "./dom";
+import { breakable, fill, h, refill, svg } from "./dom";
 import { count, duration, more, percent, plural } from "./format";
 import type { Panel } from "./panel";
 import { heaviest, logBins, summarise, warmUp, type Heavy, type Summary, type Timed } from "./stats";
@@ -150,7 +150,7 @@ export class Profiler implements Panel {
 
   private heavyParts(steps: Timed[], groups: Heavy[], columns: [string, string, (g: Heavy) => string][], by: "rule" | "state"): HTMLElement[] {
     const rows = groups.slice(0, GROUPS).map((group) => {
-      const cells = columns.map(([name, , text], i) => (i === 0 ? h("th", { scope: "row" }, h("button", { type: "button", class: "wb-link", title: "Go to its slowest step", onclick: () => this.goSlowest(steps, group.name, by) }, text(group))) : h("td", { class: name === "share" ? "wb-share" : "", style: name === "share" ? `--wb-share:${(100 * group.share).toFixed(1)}%` : "" }, text(group))));
+      const cells = columns.map(([name, , text], i) => (i === 0 ? h("th", { scope: "row" }, h("button", { type: "button", class: "wb-link", title: "Go to its slowest step", onclick: () => this.goSlowest(steps, group.name, by) }, ...breakable(text(group)))) : h("td", { class: name === "share" ? "wb-share" : "", style: name === "share" ? `--wb-share:${(100 * group.share).toFixed(1)}%` : "" }, text(group))));
       return h("tr", {}, ...cells);
     });
     return [

@@ -1,8 +1,8 @@
 // The live stacks, top first: where the parser is, and where each call will return to.
-import { h, patch } from "./dom";
+import { breakable, h, patch } from "./dom";
 import { count, more, plural } from "./format";
 import type { Store } from "./store";
-import type { Frame, Position } from "./types";
+import type { Frame, Standing } from "./types";
 
 const SHOWN = 3;
 const DEPTH = 40;
@@ -15,13 +15,15 @@ export class StackPanel {
   constructor(private store: Store) {}
 
   update(): void {
-    const { stacks } = this.store.here;
-    this.title.textContent = stackTitle(this.store.here);
-    const parent = this.store.doc.positions[this.store.here.parent];
+    const here = this.store.standing;
+    if (!here) return; // inside a token that is being asked about
+    const { stacks } = here;
+    this.title.textContent = stackTitle(here);
+    const before = this.store.stoodBefore;
     patch(
       this.body,
-      ...stacks.slice(0, SHOWN).map((frames, i) => card(frames, parent ? sharedBelow(frames, parent.stacks[i] ?? []) : frames.length)),
-      moreStacks(this.store.here, SHOWN),
+      ...stacks.slice(0, SHOWN).map((frames, i) => card(frames, before ? sharedBelow(frames, before.stacks[i] ?? []) : frames.length)),
+      moreStacks(here, SHOWN),
       !stacks.length && h("p", { class: "wb-empty" }, "no live stack"),
     );
   }
@@ -30,7 +32,7 @@ export class StackPanel {
 /** Stacks are counted so far (workbench/decoding/trace.py). */
 const COUNTED = 1000;
 
-const total = (here: Position) => Math.max(here.stackCount ?? 0, here.stacks.length);
+const total = (here: Standing) => Math.max(here.stackCount ?? 0, here.stacks.length);
 
 /** Frames of a stack; of a very deep one the last frame stands for those left out. */
 export function depth(frames: Frame[] | undefined): number {
@@ -39,13 +41,13 @@ export function depth(frames: Frame[] | undefined): number {
 }
 
 /** How many stacks are live, or how deep the only one is. */
-export function stackTitle(here: Position): string {
+export function stackTitle(here: Standing): string {
   const all = total(here);
   return all > 1 ? `${count(all)}${all >= COUNTED ? " or more" : ""} live stacks` : `stack, depth ${count(depth(here.stacks[0]))}`;
 }
 
 /** What says how many stacks are not shown, where there are such. */
-export function moreStacks(here: Position, shown: number): HTMLElement | false {
+export function moreStacks(here: Standing, shown: number): HTMLElement | false {
   const all = total(here);
   const listed = Math.min(shown, here.stacks.length);
   if (all <= listed) return false;
@@ -76,7 +78,7 @@ export function card(frames: Frame[], before: number): HTMLElement {
         "li",
         { class: `wb-frame${i === 0 ? " wb-top" : ""}${i < grown ? " wb-pushed" : ""}`, "data-state": frame.state >= 0 && frame.state },
         h("span", { class: "wb-glyph", "aria-hidden": "true" }, i === 0 ? "▶" : " "),
-        h("span", { class: "wb-rule" }, frame.rules.length ? frame.rules.join(" · ") : "(no rule)"),
+        h("span", { class: "wb-rule" }, ...breakable(frame.rules.length ? frame.rules.join(" · ") : "(no rule)")),
         h("span", { class: "wb-id" }, i === 0 ? `in state ${frame.state}` : frame.state < 0 ? "" : `returns to ${frame.state}`),
         frame.count !== null && frame.state >= 0 && h("span", { class: "wb-count" }, `× ${frame.count}`),
         i < grown && h("span", { class: "wb-id" }, "pushed"),

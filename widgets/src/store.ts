@@ -3,7 +3,7 @@
 // Positions form a tree: taking another token in the past adds a branch and erases nothing. `leaf`
 // says which branch is shown; `cursor` is a position on the path from the root to it.
 import { apply } from "./decode";
-import type { Change, Doc, Position, Row, Token } from "./types";
+import type { Change, Doc, Position, Row, Standing, Token } from "./types";
 
 export type Encoding = "none" | "kind" | "probability" | "mass" | "time";
 
@@ -131,15 +131,37 @@ export class Store {
     return this.next?.edge?.token ?? this.selected ?? this.here.next;
   }
 
-  /** The live states where the byte cursor stands; null where they were not recorded. */
-  get live(): number[] | null {
-    if (this.byte === 0) return this.here.live;
+  /** Where the text stands, between two tokens or two bytes; null inside a token whose bytes were not looked at. */
+  get standing(): Standing | null {
+    return this.standingAt(this.byte);
+  }
+
+  /** Where the text stood one byte or, at the beginning of a token, one token before; undefined at the start. */
+  get stoodBefore(): Standing | undefined {
+    return this.byte > 0 ? (this.standingAt(this.byte - 1) ?? undefined) : this.doc.positions[this.here.parent];
+  }
+
+  private standingAt(byte: number): Standing | null {
+    if (byte === 0) return this.here;
     const token = this.inside;
     if (token === null) return null;
-    const cells = this.here.whys[token]?.cells;
-    if (!cells) return null;
-    if (this.byte < cells.length) return cells[this.byte]![1];
-    return this.next?.live ?? null;
+    const spelled = this.token(token)?.[0].length ?? 0;
+    if (byte >= spelled && this.next) return this.next;
+    const inside = this.here.whys[token]?.inside;
+    if (!inside) return null;
+    const place = inside[byte];
+    return place ? { live: place[0], stacks: place[1], graph: place[2] } : { live: [], stacks: [], graph: this.here.graph };
+  }
+
+  /** The live states where the byte cursor stands; null where they were not recorded. */
+  get live(): number[] | null {
+    return this.standing?.live ?? null;
+  }
+
+  /** The bytes of the token that were read, before the byte cursor. */
+  get read(): string {
+    const token = this.inside === null ? undefined : this.token(this.inside);
+    return token && token[1] === null ? token[0].slice(0, this.byte) : "";
   }
 
   /** The next position in a direction where more than one token is allowed. */

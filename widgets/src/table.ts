@@ -2,7 +2,7 @@
 import { take, why, type Context } from "./actions";
 import { scrollInto } from "./chips";
 import { beforePaint, h, patch } from "./dom";
-import { count, pieces, plural } from "./format";
+import { byteQuoted, count, plural } from "./format";
 import { RowView, type RowLook } from "./rowview";
 import { drawnFrom, drawnText, isPlain } from "./sampling";
 import { ordered } from "./store";
@@ -234,7 +234,6 @@ export class Table {
 function shortReason(reason: Why, bytes: string): string {
   const fatal = bytes[reason.consumed];
   if (fatal === undefined) return "rejected";
-  const piece = pieces([fatal, null])[0]!;
-  return `dies at byte ${reason.consumed + 1} ${piece.kind === "hex" ? `0x${piece.text}` : `‘${piece.text}’`}`;
+  return `dies at byte ${reason.consumed + 1} (${byteQuoted(fatal)})`;
 }
 

@@ -1,6 +1,6 @@
 // The position at the cursor as plain text: for copying, for screen readers, for a terminal's eye.
 import { headline } from "./chips";
-import { joined, joinText, label, more, percent } from "./format";
+import { joined, joinText, label, more, percent, plural } from "./format";
 import { ordered, type Store } from "./store";
 
 const ROWS = 15;
@@ -8,17 +8,20 @@ const ROWS = 15;
 export function describePosition(store: Store): string {
   const here = store.here;
   const lines = [store.doc.title, `step ${store.depth} of ${store.path.length - 1}`];
-  lines.push(`text: ${JSON.stringify(joinText(store.path.slice(1, store.depth + 1).map((position) => store.token(position.edge!.token))))}`);
+  const taken = store.path.slice(1, store.depth + 1).map((position) => store.token(position.edge!.token));
+  lines.push(`text: ${JSON.stringify(joinText([...taken, [store.read, null]]))}`);
+  if (store.byte) lines.push(`inside a token, after ${plural(store.byte, "byte")} of ${label(store.token(store.inside!))}`);
   lines.push(headline(store).join(" · "));
   const edge = store.next?.edge;
   if (edge) lines.push(`taken: ${label(store.token(edge.token))} (id ${edge.token}), ${edge.kind}, ${percent(edge.before)} before, ${percent(edge.after)} after the mask`);
-  here.stacks.slice(0, 4).forEach((frames, i) => {
+  const standing = store.standing ?? here;
+  standing.stacks.slice(0, 4).forEach((frames, i) => {
     const names = frames.map((frame) => `${frame.rules.join(" · ") || "(no rule)"} (${frame.state})${frame.count === null ? "" : ` × ${frame.count}`}`);
     lines.push(`stack ${i + 1}, top first: ${joined(names, 20, " / ")}`);
   });
-  const stacks = Math.max(here.stackCount ?? 0, here.stacks.length);
+  const stacks = Math.max(standing.stackCount ?? 0, standing.stacks.length);
   if (stacks > 4) lines.push(`… ${more(stacks, 4, "stack")}`);
-  if (here.live.length) lines.push(`live states: ${here.live.join(", ")}`);
+  if (standing.live.length) lines.push(`live states: ${standing.live.join(", ")}`);
   if (here.open && here.rows.length) {
     const rows = ordered(here.rows).slice(0, ROWS);
     const names = rows.map((row) => label(store.token(row[0])));

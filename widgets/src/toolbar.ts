@@ -1,6 +1,7 @@
 // The toolbar over all screens: one tab stop, arrows move inside it.
-import { ACTIONS, perform, showKey, type Action, type Context } from "./actions";
-import { h, refill } from "./dom";
+import { ACTIONS, goAlong, perform, showKey, type Action, type Context } from "./actions";
+import { h, nameFor, refill } from "./dom";
+import { waysOf } from "./runs";
 import type { Target } from "./targets";
 import type { Until } from "./types";
 
@@ -28,13 +29,9 @@ export class Toolbar {
     private context: Context,
     go: (cursor: number) => void,
   ) {
-    const { store, host } = context;
+    const { store } = context;
     this.slider.addEventListener("input", () => go(store.path[Number(this.slider.value)]!.id));
-    this.picker.addEventListener("change", () => {
-      store.show(Number(this.picker.value));
-      host.moved(store.cursor);
-      store.notify();
-    });
+    this.picker.addEventListener("change", () => goAlong(context, waysOf(store)[this.picker.selectedIndex]!));
     this.until.addEventListener("change", () => store.notify());
     this.mass.addEventListener("input", () => store.notify());
     this.element = h(
@@ -75,9 +72,9 @@ export class Toolbar {
     this.slider.value = String(store.depth);
     this.slider.disabled = length === 0;
     this.massLabel.hidden = this.until.value !== "mass";
-    const branches = store.branches();
-    this.branch.hidden = branches.length < 2;
-    refill(this.picker, [branches, store.leaf], () => branches.map((branch) => h("option", { value: branch.leaf, selected: branch.leaf === store.leaf }, branch.name)));
+    const ways = waysOf(store);
+    this.branch.hidden = ways.length < 2;
+    refill(this.picker, [ways, store.leaf], () => ways.map((way) => h("option", { value: way.leaf ?? `run ${way.run}`, selected: way.leaf === store.leaf }, way.name)));
     for (const action of ACTIONS) {
       const element = this.buttons.get(action.id);
       if (element) this.refresh(element, action);
@@ -110,7 +107,7 @@ export class Toolbar {
 
 /** Say on a button what it does, or why it cannot. `aria-disabled` keeps the focus where it is; `disabled` would throw it out. */
 export function setState(element: HTMLElement, reason: string | null, name: string): void {
-  const text = reason ? `${name}: ${reason}` : name;
+  const text = nameFor(element.textContent ?? "", reason ? `${name}: ${reason}` : name);
   if (element.title === text && element.getAttribute("aria-disabled") === String(reason !== null)) return;
   element.setAttribute("aria-disabled", String(reason !== null));
   element.setAttribute("aria-label", text);

@@ -7,6 +7,8 @@ export interface Frame {
   state: number;
   rules: string[];
   count: number | null;
+  /** The states that the next round of a counted part begins in. */
+  again?: number[];
 }
 
 /** How a position was reached from its parent. */
@@ -29,6 +31,9 @@ export interface Times {
 /** One byte of a token: what became of it, the live states before it, the open parts, innermost first. */
 export type WhyCell = [status: "consumed" | "fatal" | "not reached", states: number[], stack: string[]];
 
+/** Where the text stands between two bytes of a token: live states, stacks, key of the picture. */
+export type Inside = [live: number[], stacks: Frame[][], graph: string];
+
 /** Why a token is allowed or not: how many of its bytes live, and one sentence; byte by byte where it was asked for. */
 export interface Why {
   consumed: number;
@@ -38,6 +43,17 @@ export interface Why {
   /** Allowed tokens that begin alike. */
   nearest?: number[];
   note?: string;
+  /** Before each byte that was reached, and after the last where all may come. */
+  inside?: Inside[];
+}
+
+/** Where the text stands at the cursor, between two tokens or two bytes; what the picture and the stacks show. */
+export interface Standing {
+  live: number[];
+  stacks: Frame[][];
+  /** How many stacks are live, where that is known and more than are listed. */
+  stackCount?: number;
+  graph: string;
 }
 
 /** One position of the run: what is known before the next token is taken. */
@@ -108,6 +124,15 @@ export interface Doc {
   sampling?: Sampling;
   /** What the screens beside the stepper show. */
   panels: Panels;
+  /** The runs of this panel, where there are several. */
+  runs?: Runs | null;
+}
+
+/** All runs by name, which of them is shown, and the others as they were left. */
+export interface Runs {
+  at: number;
+  names: string[];
+  others: Record<string, { payload?: string; doc?: Doc; cursor: number }>;
 }
 
 export interface Sampling {
@@ -169,6 +194,8 @@ export interface Host {
   moved(cursor: number): void;
   /** Ask the kernel; rejects where there is none. */
   ask<T>(about: string, details?: Record<string, unknown>): Promise<Answer<T>>;
+  /** Turn to another run of the panel. */
+  turn?(run: number): void;
   /** Tell the kernel which screen is shown. */
   shown?(tab: string): void;
 }
@@ -194,6 +221,8 @@ export interface Example {
 /** What became of an example: `ok` when it is what it should be; the first byte that may not come, if any. */
 export interface Verdict extends Example {
   ok: boolean;
+  /** The verdict is that of an earlier text: this one has an error. */
+  stale?: boolean;
   verdict: string;
   failing: number | null;
   byte: string;
@@ -219,6 +248,15 @@ export interface Hint {
   does: string;
 }
 
+/** One kind of restriction: in how many places, and the first of them. */
+export interface Outcome {
+  status: string;
+  keyword: string;
+  detail: string;
+  places: number;
+  pointers: string[];
+}
+
 /** The answer to a grammar text. */
 export interface Checked {
   text: string;
@@ -230,8 +268,11 @@ export interface Checked {
   /** Whether the text is the grammar of the run that is shown. */
   in_use?: boolean;
   mistakes: Mistake[];
-  warnings: string[];
-  hints?: Hint[];
+  hints: Hint[];
+  /** What of a schema is not enforced as written, by kind. */
+  outcomes: Outcome[];
+  /** What was left out of the check. */
+  notes?: string[];
   examples: Verdict[];
 }
 

@@ -1,5 +1,5 @@
 // The whole vocabulary in the page, and the set of allowed tokens at a position: grouping, searching, sorting.
-import { pieces, toBytes } from "./format";
+import { label, toBytes } from "./format";
 import type { Doc, Token } from "./types";
 
 export interface VocabularyAnswer {
@@ -199,7 +199,5 @@ export function likeliest(ids: number[], set: TokenSet, most: number): number[] 
 
 /** A token as one printable text. */
 export function labelOf(vocabulary: Vocabulary, id: number): string {
-  return pieces(vocabulary.token(id))
-    .map((piece) => (piece.kind === "hex" ? `⟨${piece.text}⟩` : piece.text))
-    .join("");
+  return label(vocabulary.token(id));
 }

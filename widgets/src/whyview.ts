@@ -1,6 +1,6 @@
 // Why a token is allowed or not, byte by byte.
-import { fill, h } from "./dom";
-import { joined, label, pieces } from "./format";
+import { breakable, fill, h } from "./dom";
+import { byteName, joined, label } from "./format";
 import type { Store } from "./store";
 import type { Token, Why } from "./types";
 
@@ -10,8 +10,7 @@ export function whyCells(token: Token | undefined, why: Why, allowed: boolean): 
   [...(token && token[1] === null ? token[0] : "")].forEach((byte, i) => {
     const state = i < why.consumed ? "●" : i === why.consumed && !allowed ? "✕" : "·";
     const word = state === "●" ? "consumed" : state === "✕" ? "fatal" : "not reached";
-    const text = pieces([byte, null])[0]!;
-    cells.append(h("span", { class: `wb-cell wb-cell-${word.replace(" ", "-")}`, title: `byte ${i + 1}: ${word}` }, `${text.text} ${state}`));
+    cells.append(h("span", { class: `wb-cell wb-cell-${word.replace(" ", "-")}`, title: `byte ${i + 1}: ${word}` }, `${byteName(byte)} ${state}`));
   });
   return cells;
 }
@@ -21,16 +20,15 @@ function byteTable(token: Token | undefined, why: Why): HTMLElement | null {
   const cells = why.cells;
   if (!token || !cells?.length) return null;
   const rows = cells.map(([status, states, stack], i) => {
-    const piece = pieces([token[0][i] ?? "", null])[0]!;
     const glyph = status === "consumed" ? "●" : status === "fatal" ? "✕" : "·";
     const tone = status === "consumed" ? "wb-good" : status === "fatal" ? "wb-bad" : "wb-note";
     return h(
       "tr",
       {},
-      h("td", {}, h("code", {}, piece.kind === "hex" ? `0x${piece.text}` : piece.text)),
+      h("td", {}, h("code", {}, byteName(token[0][i] ?? ""))),
       h("td", { class: tone }, `${glyph} ${status}`),
       h("td", {}, joined(states, 4)),
-      h("td", {}, stack[0] ?? ""),
+      h("td", {}, ...breakable(stack[0] ?? "")),
     );
   });
   return h("table", { class: "wb-table" }, h("caption", {}, "Byte by byte; the state and the innermost open part are those before the byte"), h("thead", {}, h("tr", {}, ...["byte", "verdict", "states", "in"].map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, ...rows));
@@ -39,11 +37,11 @@ function byteTable(token: Token | undefined, why: Why): HTMLElement | null {
 /** The whole answer, for the explorer. */
 export function whyParts(store: Store, id: number, why: Why, allowed: boolean, choose?: (id: number) => void): (HTMLElement | string)[] {
   const token = store.token(id);
-  const parts: (HTMLElement | string)[] = [h("p", { class: "wb-sentence" }, why.reason)];
+  const parts: (HTMLElement | string)[] = [h("p", { class: "wb-sentence" }, ...breakable(why.reason))];
   const table = byteTable(token, why);
   parts.push(table ?? whyCells(token, why, allowed));
   const stack = why.cells?.[Math.min(why.consumed, why.cells.length - 1)]?.[2] ?? [];
-  if (stack.length > 1) parts.push(h("div", {}, h("span", { class: "wb-note" }, "open parts, innermost first: "), stack.join(" < ")));
+  if (stack.length > 1) parts.push(h("div", {}, h("span", { class: "wb-note" }, "open parts, innermost first: "), ...breakable(stack.join(" < "))));
   if (why.expected) parts.push(h("div", {}, h("span", { class: "wb-note" }, allowed ? "may come after it: " : "would be accepted there: "), h("code", {}, why.expected)));
   if (why.nearest?.length) {
     const buttons = why.nearest.map((near) => h("button", { type: "button", class: "wb-small", title: `id ${near}`, onclick: () => choose?.(near) }, label(store.token(near))));

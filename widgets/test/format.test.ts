@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import table from "../../tests/notation.json";
 import percentages from "../../tests/notebook/percentages.json";
-import { bits, count, duration, joined, joinText, label, more, percent, pieces, plural } from "../src/format";
+import { bits, byteName, byteQuoted, count, duration, joined, joinText, label, more, percent, pieces, plural } from "../src/format";
 
 test("a probability is never printed as zero unless it is zero", () => {
   const cases: [number | null, string][] = [
@@ -41,7 +42,7 @@ test("numbers and bits", () => {
 });
 
 test("blanks are visible, bytes that are no text are boxed, characters are whole", () => {
-  assert.equal(label([" a\n\tb\r", null]), "·a↵→b⟨0D⟩");
+  assert.equal(label([" a\n\tb\r", null]), "·a↵⇥b⟨0D⟩");
   assert.equal(label(["\xe2\x9c", null]), "⟨E2 9C⟩");
   assert.equal(label(["x\xff\xc3\xa9\x80", null]), "x⟨FF⟩é⟨80⟩");
   assert.equal(label(["\x00\x7f", null]), "⟨00 7F⟩");
@@ -63,4 +64,15 @@ test("markup stays text", () => {
 
 test("characters cut between tokens are joined again", () => {
   assert.equal(joinText([["\xc3", null], ["\xa9", null], ["", "<eos>"]]), "é");
+});
+
+test("bytes are written as everywhere else in the workbench", () => {
+  for (const [hex, text] of table.texts) {
+    const latin1 = (hex!.match(/../g) ?? []).map((pair) => String.fromCharCode(parseInt(pair, 16))).join("");
+    if (latin1) assert.equal(label([latin1, null]), text);
+  }
+  for (const [byte, name, quoted] of table.bytes as [number, string, string][]) {
+    assert.equal(byteName(String.fromCharCode(byte)), name);
+    assert.equal(byteQuoted(String.fromCharCode(byte)), quoted);
+  }
 });

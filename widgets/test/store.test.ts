@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ordered, Store } from "../src/store";
-import type { Row } from "../src/types";
+import type { Inside, Row } from "../src/types";
 import { doc, position } from "./sample";
 
 const ids = (store: Store) => store.path.map((p) => p.id);
@@ -81,4 +81,23 @@ test("a shorter document takes the cursor home", () => {
 test("rows are ordered by the larger of the two probabilities", () => {
   const rows: Row[] = [[1, 0.1, 0.2, 1], [2, 0.5, null, 0], [3, 0.01, 0.6, 1], [4, null, null, 0], [5, null, null, 1]];
   assert.deepEqual(ordered(rows).map((row) => row[0]), [3, 2, 1, 5, 4]);
+});
+
+test("inside a token everything stands where its bytes lead", () => {
+  const frame = (state: number) => [{ state, rules: ["r"], count: null }];
+  const why = { consumed: 1, reason: "", expected: "", inside: [[[7], [frame(7)], "g"], [[8], [frame(8), frame(9)], "h"]] as Inside[] };
+  const store = new Store(doc(), 4); // after the last token "ab" is looked into; its second byte may not come
+  store.doc.positions[4] = position(4, 1, 5, { live: [7], stacks: [frame(7)], graph: "g", whys: { 2: why } });
+  store.replace(store.doc);
+  store.selected = 2;
+  assert.deepEqual([store.standing?.live, store.standing?.graph, store.read], [[7], "g", ""]);
+  assert.equal(store.stoodBefore?.live.length, 0);
+  store.byte = 1;
+  assert.deepEqual([store.standing?.live, store.standing?.stacks.length, store.standing?.graph, store.live, store.read], [[8], 2, "h", [8], "a"]);
+  assert.deepEqual(store.stoodBefore?.live, [7]);
+  store.byte = 2;
+  assert.deepEqual([store.standing?.live, store.standing?.stacks], [[], []]);
+  store.selected = 3; // not asked about
+  store.byte = 1;
+  assert.equal(store.standing, null);
 });

@@ -49,7 +49,7 @@ test("the states inside a token are those before the byte at the cursor", () => 
   assert.deepEqual(store.live, [7]);
   store.byte = 1;
   assert.equal(store.live, null);
-  d.positions[0]!.whys[1] = { consumed: 2, reason: "", expected: "", cells: [["consumed", [7], []], ["consumed", [8], ["root"]]] };
+  d.positions[0]!.whys[1] = { consumed: 2, reason: "", expected: "", inside: [[[7], [], "g"], [[8], [], "g"]] };
   assert.deepEqual(store.live, [8]);
   store.byte = 2;
   assert.deepEqual(store.live, [9]);

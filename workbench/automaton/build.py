@@ -37,6 +37,7 @@ from workbench.grammar.ir import (
     walk,
 )
 from workbench.grammar.lazy import LazyRules
+from workbench.wording import byte_quoted
 
 __all__ = ["build_automaton"]
 
@@ -82,7 +83,7 @@ def _without_fresh(rules: dict[str, Expr], missing: frozenset[int]) -> dict[str,
                     """no token has the byte '"' (0x22), between two of which names and strings of JSON stand: """
                     "no object with a member can be written. Use a tokenizer that has it"
                 )
-            lacking = ", ".join(repr(chr(byte)) for byte in sorted(missing & _PRINTABLE)[:8])
+            lacking = ", ".join(byte_quoted(byte) for byte in sorted(missing & _PRINTABLE)[:8])
             raise VocabularyError(
                 f"no token contains {lacking}: texts that may come once (names of objects, unique items) "
                 "need all of printable ASCII. Pass unique_keys=False to json_schema, or add tokens"

@@ -1,12 +1,14 @@
 """Pictures of an automaton, as DOT text.
 
 A picture of a small automaton shows all of it; of a large one, the states around those that matter now.
-Drawing is left to whoever has Graphviz: the notebook lays the text out in the browser. States have the
-ids ``s<number>``, so that a page can light the live ones without a new layout.
+Drawing is left to others: live screens lay the text out in the browser, static views by
+``workbench/notebook/drawing.py``. States have the ids ``s<number>``, so that a page can light the live ones
+without a new layout. The font is named Courier because that is what layouts know the widths of; readers
+see the fixed-width font of their page, whose letters are as wide.
 
 Needs the ``graphviz`` package (writes DOT; no ``dot`` program is run), imported on first use.
 
-Next file to read: ``workbench/notebook/views.py``, which shows the pictures.
+Next file to read: ``workbench/notebook/drawing.py``.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.automaton.model import JUMP, NOT_BUILT, Automaton
-from workbench.wording import number_of
+from workbench.automaton.naming import place, rule_title
+from workbench.wording import byte_name, number_of
 
 __all__ = ["Picture", "Transition", "byte_label", "is_final", "picture", "transitions"]
 
@@ -26,8 +29,6 @@ WHOLE = 150
 #: The most states of a neighbourhood.
 AROUND = 36
 HOPS = 2
-
-_NAMES = {0x20: "␣", 0x09: "→", 0x0A: "↵"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +56,6 @@ class Picture:
     final: tuple[int, ...]
 
 
-def _byte_name(byte: int) -> str:
-    if byte in _NAMES:
-        return _NAMES[byte]
-    return chr(byte) if 0x21 <= byte <= 0x7E else f"⟨{byte:02X}⟩"
-
-
 def _ranges(values: Sequence[int]) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for value in values:
@@ -73,12 +68,12 @@ def _ranges(values: Sequence[int]) -> list[tuple[int, int]]:
 
 def _range_name(low: int, high: int) -> str:
     if high - low < 2:
-        return " ".join(_byte_name(byte) for byte in range(low, high + 1))
-    return f"{_byte_name(low)}-{_byte_name(high)}"
+        return " ".join(byte_name(byte) for byte in range(low, high + 1))
+    return f"{byte_name(low)}-{byte_name(high)}"
 
 
 def byte_label(values: Iterable[int], limit: int = 28) -> str:
-    """Name a set of bytes shortly: ``0-9``, ``␣-⟨7F⟩ but " \\``, ``any byte``.
+    """Name a set of bytes shortly: ``0-9``, ``·-⟨7F⟩ but " \\``, ``any byte``.
 
     What does not fit into ``limit`` characters ends in the number of bytes.
     """
@@ -90,7 +85,7 @@ def byte_label(values: Iterable[int], limit: int = 28) -> str:
     ranges = _ranges(found)
     missing = sorted(set(range(found[0], found[-1])).difference(found))
     if len(ranges) > 1 and len(missing) <= 4 and len(missing) * 8 < len(found):
-        but = " ".join(_byte_name(byte) for byte in missing)
+        but = " ".join(byte_name(byte) for byte in missing)
         return f"{_range_name(found[0], found[-1])} but {but}"
     names = [_range_name(low, high) for low, high in ranges]
     whole = " ".join(names)
@@ -150,7 +145,7 @@ def _calls(automaton: Automaton, state: int) -> Iterator[tuple[int, int, int]]:
 
 def _call_label(automaton: Automaton, entry: int, loop: int) -> str:
     if loop < 0:
-        return f"▭ {automaton.entry_names[entry]}"
+        return f"▭ {rule_title(automaton, automaton.entry_names[entry])}"
     name = f"▭ {_repeated(automaton, entry)}"
     low, high = int(automaton.loop_min[loop]), int(automaton.loop_max[loop])
     return f"{name} ×{low}" if low == high else f"{name} ×{low}–{'∞' if high < 0 else high}"
@@ -166,7 +161,9 @@ def _repeated(automaton: Automaton, entry: int) -> str:
     values = {value for low, high, _ in edges for value in range(low, high + 1)}
     shown = [_symbols_label(values, 20)] if values else []
     shown += [
-        automaton.entry_names[callee] if inner < 0 else _repeated(automaton, callee)
+        rule_title(automaton, automaton.entry_names[callee])
+        if inner < 0
+        else _repeated(automaton, callee)
         for callee, _, inner in calls
     ]
     ends = [is_final(automaton, target) for *_, target in edges]
@@ -281,7 +278,7 @@ def picture(
         edge_attr={"arrowsize": "0.6"},
     )
     for attributes in (graph.node_attr, graph.edge_attr, graph.graph_attr):
-        attributes["fontname"] = "monospace"
+        attributes["fontname"] = "Courier"
     graph.node_attr["fontsize"] = graph.edge_attr["fontsize"] = "11"
     for name, members in _groups(automaton, states).items():
         if not name:
@@ -315,11 +312,10 @@ def picture(
 
 
 def _groups(automaton: Automaton, states: Iterable[int]) -> dict[str, list[int]]:
-    """The states by the author's rule, in the order of their first state."""
+    """The states by the name that screens call them, in the order of their first state."""
     groups: dict[str, list[int]] = {}
     for state in states:
-        rules = automaton.state_rules[state] if state < len(automaton.state_rules) else ()
-        groups.setdefault(rules[0] if rules else "", []).append(state)
+        groups.setdefault(place(automaton, state), []).append(state)
     return groups
 
 

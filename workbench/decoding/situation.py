@@ -21,7 +21,7 @@ from workbench.wording import number_of
 if TYPE_CHECKING:
     from workbench.vocabulary import Vocabulary
 
-__all__ = ["Frames", "MatcherLike", "Situation", "Unconstrained", "Watcher"]
+__all__ = ["Frames", "MatcherLike", "Situation", "Unconstrained", "Watcher", "frames_of"]
 
 #: A stack, top first: (state, rule names, count).
 Frames = tuple[tuple[int, tuple[str, ...], int | None], ...]
@@ -140,11 +140,11 @@ class Watcher:
         count = len(stacks)
         if count > MAX_STACKS:
             count = self.matcher.count_stacks(MAX_COUNTED)
-        kept = tuple(_frames(view) for view in stacks[:MAX_STACKS])
+        kept = tuple(frames_of(view) for view in stacks[:MAX_STACKS])
         return tuple(self.matcher.live_states()), kept, count
 
 
-def _frames(view: Any) -> Frames:
+def frames_of(view: Any) -> Frames:
     """Flatten a stack view; the deep end of a very deep one becomes a single marked frame."""
     frames: list[tuple[int, tuple[str, ...], int | None]] = [
         (int(view.state), tuple(view.rules), None)

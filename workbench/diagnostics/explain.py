@@ -33,14 +33,13 @@ from workbench.diagnostics.why import (
     WhyByte,
     WhyEnd,
     WhyFrame,
-    byte_text,
 )
 from workbench.engine import Matcher
 from workbench.errors import GrammarTooComplex, VocabularyError
 from workbench.inputs import need_matcher, wrong_type
 from workbench.vocabulary import Vocabulary
 from workbench.vocabulary.labels import label_bytes
-from workbench.wording import joined, number_of
+from workbench.wording import byte_quoted, joined, number_of
 
 __all__ = ["explain", "frames_after", "tokens_at"]
 
@@ -252,7 +251,7 @@ class _Question:
     ) -> str:
         data = self.data
         byte = data[fatal]
-        lead = f"byte {fatal + 1} ({byte_text(byte)})"
+        lead = f"byte {fatal + 1} ({byte_quoted(byte)})"
         if not expected:
             return f"{lead} may not come: the text is complete"
         begun = _unfinished(data[:fatal])

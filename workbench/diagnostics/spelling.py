@@ -43,7 +43,7 @@ from workbench.grammar import ir
 from workbench.inputs import need_grammar, need_vocabulary
 from workbench.vocabulary import Vocabulary
 from workbench.vocabulary.labels import label_bytes
-from workbench.wording import number_of
+from workbench.wording import byte_quoted, number_of
 
 __all__ = ["Place", "SpellingReport", "unspellable"]
 
@@ -455,9 +455,7 @@ def _bytes_shown(values: Iterable[int]) -> str:
             ranges[-1][1] = value
         else:
             ranges.append([value, value])
-    shown = [_byte(a) if a == b else f"{_byte(a)}-{_byte(b)}" for a, b in ranges[:6]]
+    shown = [
+        byte_quoted(a) if a == b else f"{byte_quoted(a)}-{byte_quoted(b)}" for a, b in ranges[:6]
+    ]
     return ", ".join(shown) + (f" and {len(ranges) - 6} more" if len(ranges) > 6 else "")
-
-
-def _byte(value: int) -> str:
-    return repr(chr(value)) if 0x20 < value < 0x7F else f"0x{value:02X}"

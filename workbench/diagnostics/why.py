@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 from workbench.diagnostics.readable import readable
 from workbench.vocabulary.labels import label_bytes
-from workbench.wording import joined, number_of
+from workbench.wording import byte_quoted, joined, number_of
 
-__all__ = ["Nearest", "Why", "WhyByte", "WhyEnd", "WhyFrame", "byte_text", "bytes_text", "quoted"]
+__all__ = ["Nearest", "Why", "WhyByte", "WhyEnd", "WhyFrame", "bytes_text", "quoted"]
 
 Status = Literal["consumed", "fatal", "not reached"]
 #: Ways to read a part that a line tells.
@@ -111,7 +111,7 @@ class WhyByte:
     @property
     def label(self) -> str:
         """The byte in quotes, or in hexadecimal."""
-        return byte_text(self.byte)
+        return byte_quoted(self.byte)
 
     def to_json(self) -> dict[str, Any]:
         """The byte as JSON values."""
@@ -246,11 +246,6 @@ class Why:
         return "\n".join(lines)
 
 
-def byte_text(byte: int) -> str:
-    """A byte in quotes, or in hexadecimal where it does not print."""
-    return repr(chr(byte)) if 0x20 < byte < 0x7F else f"0x{byte:02X}"
-
-
 def bytes_text(values: frozenset[int] | set[int], limit: int = 8) -> str:
     """A set of bytes as a list of ranges, at most ``limit`` of them: ``'0'-'9', ',', ']'``."""
     if not values:
@@ -266,7 +261,9 @@ def bytes_text(values: frozenset[int] | set[int], limit: int = 8) -> str:
     shown = []
     for low, high in ranges[:limit]:
         sign = "-" if high - low > 1 else ", "
-        shown.append(byte_text(low) if low == high else f"{byte_text(low)}{sign}{byte_text(high)}")
+        shown.append(
+            byte_quoted(low) if low == high else f"{byte_quoted(low)}{sign}{byte_quoted(high)}"
+        )
     more = f" and {number_of(len(ranges) - limit, 'more range')}" if len(ranges) > limit else ""
     return ", ".join(shown) + more
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.automaton.naming import places
 from workbench.engine import kernels
 from workbench.engine.engine import Engine
 from workbench.engine.history import History
@@ -21,7 +22,7 @@ from workbench.engine.layout import REFUSED, SITE_BASE
 from workbench.errors import GrammarTooComplex, VocabularyError
 from workbench.inputs import need_list, need_number, need_vocabulary
 from workbench.vocabulary import Vocabulary
-from workbench.wording import number_of
+from workbench.wording import byte_quoted, number_of
 
 if TYPE_CHECKING:
     from workbench.engine.compile import CompiledGrammar
@@ -439,13 +440,14 @@ class Matcher:
             expected = self._bytes_after(position)
             if consumed == len(data):
                 return Explanation(token_id, data, True, consumed, "every byte may come", expected)
-            names = sorted({name for s in self._engine.states(position) for name in self._rules(s)})
+            automaton, states = self._engine.automaton, self._engine.states(position)
+            names = sorted({name for state in states for name in places(automaton, state)})
             reason = (
-                f"byte {consumed + 1} of {len(data)} ({_show(data[consumed])}) may not come in "
+                f"byte {consumed + 1} of {len(data)} ({byte_quoted(data[consumed])}) may not come in "
                 f"{', '.join(names[:4]) or 'this place'}; expected {_show_set(expected)}"
             )
             if not expected:
-                reason = f"byte {consumed + 1} of {len(data)} ({_show(data[consumed])}): the text is complete"
+                reason = f"byte {consumed + 1} of {len(data)} ({byte_quoted(data[consumed])}): the text is complete"
             return Explanation(token_id, data, False, consumed, reason, expected)
 
     def _rules(self, state: int) -> tuple[str, ...]:
@@ -454,25 +456,45 @@ class Matcher:
     def stacks(self, limit: int = 8) -> tuple[StackView, ...]:
         """The live threads with their stacks, at most ``limit`` of them, for display."""
         with self._engine.lock:
-            out: list[StackView] = []
-            for state, frames in self._engine.stacks(self._history.top, limit):
-                places: list[tuple[int, int | None]] = [(state, None)]
-                for target, count in frames:
-                    if target < SITE_BASE:
-                        places.append((target, None))
-                    else:
-                        back = self._engine.site_return(target)
-                        places.append((back, count if self._engine.counts(target) else None))
-                rules = [self._rules(back) for back, _ in places]
-                for i in range(len(places) - 1, 0, -1):
-                    if places[i][1] is not None:  # what is repeated is part of what repeats it
-                        rules[i - 1] = rules[i]
-                views = [
-                    FrameView(back, names, n)
-                    for (back, n), names in zip(places, rules, strict=True)
-                ]
-                out.append(StackView(state, rules[0], tuple(views[1:])))
-            return tuple(out)
+            return self._stacks(self._history.top, limit)
+
+    def inside(
+        self, data: bytes, limit: int = 8
+    ) -> list[tuple[tuple[int, ...], tuple[StackView, ...]]]:
+        """Where the text stands before each byte of ``data``, and after the last: live states and stacks.
+
+        The list ends before the first byte that may not come. The matcher does not change.
+        """
+        with self._engine.lock:
+            array = np.frombuffer(data, dtype=np.uint8).copy()  # the kernels take no constants
+            position = self._history.top
+            found = [(self._engine.states(position), self._stacks(position, limit))]
+            for i in range(0 if self._terminated else len(data)):
+                position = self._engine.advance_bytes(position, array, i, i + 1)
+                if position < 0:
+                    break
+                found.append((self._engine.states(position), self._stacks(position, limit)))
+            return found
+
+    def _stacks(self, position: int, limit: int) -> tuple[StackView, ...]:
+        out: list[StackView] = []
+        for state, frames in self._engine.stacks(position, limit):
+            places: list[tuple[int, int | None]] = [(state, None)]
+            for target, count in frames:
+                if target < SITE_BASE:
+                    places.append((target, None))
+                else:
+                    back = self._engine.site_return(target)
+                    places.append((back, count if self._engine.counts(target) else None))
+            rules = [self._rules(back) for back, _ in places]
+            for i in range(len(places) - 1, 0, -1):
+                if places[i][1] is not None:  # what is repeated is part of what repeats it
+                    rules[i - 1] = rules[i]
+            views = [
+                FrameView(back, names, n) for (back, n), names in zip(places, rules, strict=True)
+            ]
+            out.append(StackView(state, rules[0], tuple(views[1:])))
+        return tuple(out)
 
     def count_stacks(self, most: int = 1000) -> int:
         """How many live threads with their stacks there are, counted up to ``most``."""
@@ -484,11 +506,7 @@ class Matcher:
         return self._engine.stats()
 
 
-def _show(byte: int) -> str:
-    return repr(chr(byte)) if 0x20 < byte < 0x7F else f"0x{byte:02X}"
-
-
 def _show_set(values: frozenset[int]) -> str:
     ordered = sorted(values)
-    shown = ", ".join(_show(byte) for byte in ordered[:8])
+    shown = ", ".join(byte_quoted(byte) for byte in ordered[:8])
     return shown + (f" and {len(ordered) - 8} more" if len(ordered) > 8 else "")

@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from workbench.diagnostics.findings import counted, distinct
+from workbench.grammar.outcomes import grouped
 from workbench.vocabulary.labels import label_bytes
 from workbench.wording import number_of, percent
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from workbench.export.gbnf_writer import GbnfText
     from workbench.export.recipe import Recipe
     from workbench.grammar.ir import Grammar
+    from workbench.grammar.outcomes import OutcomeGroup
 
 __all__ = ["page"]
 
@@ -71,7 +73,7 @@ def page(
         )
         for example, verdict in zip(recipe.examples, verdicts, strict=True)
     ]
-    outcomes = [(o.status, o.pointer, o.keyword, o.detail) for o in grammar.outcomes]
+    outcomes = grouped(grammar.outcomes)
     parts = [
         f"<h1>{escape(title)}</h1>",
         _table("In short", ("what", "found"), facts),
@@ -94,7 +96,7 @@ def page(
     if outcomes:
         parts += [
             "<h2>What became of each constraint</h2>",
-            _table("", ("outcome", "where", "keyword", "detail"), outcomes),
+            _outcomes(outcomes),
         ]
     parts += ["<h2>Source</h2>", _text(recipe.source)]
     if gbnf is not None:
@@ -112,6 +114,22 @@ def page(
 
 def _sign(finding: Mapping[str, Any]) -> str:
     return "⚠ warning" if finding["warning"] else "⊘ error"
+
+
+def _outcomes(groups: Sequence[OutcomeGroup]) -> str:
+    """Constraints by kind; of several places the pointers unfold."""
+    rows = []
+    for group in groups:
+        where = escape(group.where)
+        if len(group.pointers) > 1:
+            listed = "<br>".join(map(escape, group.pointers))
+            where = f"<details><summary>{where}</summary>{listed}</details>"
+        cells = (escape(group.status), where, escape(group.keyword), escape(group.detail))
+        rows.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+    heads = "".join(
+        f'<th scope="col">{name}</th>' for name in ("outcome", "where", "keyword", "detail")
+    )
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>\n{chr(10).join(rows)}\n</tbody></table>"
 
 
 def _gbnf_words(entry: dict[str, Any]) -> str:

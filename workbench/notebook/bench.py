@@ -62,18 +62,29 @@ class Workbench(Stepper):
             empty = EmptyGrammar(made, model.vocabulary)
             decoder = Decoder(model, begin, empty, sampling=sampling, chat=chat)
         session = Session(decoder, title)
-        self.desk = Desk(session, self._replaced)
+        self.desk = Desk(session, self._replaced, self.stop)
         if problem is not None:
             session.document.problem, tab = problem, "dead"
             self.desk.find_dead_ends()
         super().__init__(session, theme=theme, tab=tab)
 
     def use(self, grammar: Any) -> None:
-        """Begin a new run of the same model and prompt under another grammar, or a schema or text of one."""
+        """Begin a new run of the same model and prompt under another grammar, or a schema or text of one.
+
+        The runs before it stay.
+        """
         self.desk.use(grammar)
 
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs of this panel by name, oldest first."""
+        return self.desk.runs.names
+
+    def show_run(self, number: int) -> None:
+        """Turn to another run, counted from 0. Raises ``IndexError`` for one that does not exist."""
+        self.desk.show_run(number)
+
     def _replaced(self, session: Session) -> None:
-        self.stop()
         with self.conversation.lock:
             self.session = self.conversation.session = session
             self._begin_again()

@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.automaton.dot import picture
+from workbench.automaton.naming import place
 from workbench.frontends.given import grammar_of
-from workbench.notebook.editor import check, is_source, make_examples, read, source_text
+from workbench.notebook.editor import check, is_source, make_examples, read, source_text, stale
 from workbench.notebook.empty import EmptyGrammar
 from workbench.notebook.explorer import endings, groups_of, mask_at, vocabulary_table
 from workbench.notebook.exporting import export_answer, not_in_use
 from workbench.notebook.findings import report_wire
-from workbench.notebook.places import place
+from workbench.notebook.runs import Runs
 from workbench.notebook.session import Session
 from workbench.notebook.wire import picture_wire
 
@@ -41,11 +42,15 @@ class Desk:
     """Answers questions about a session and its grammar."""
 
     def __init__(
-        self, session: Session, replaced: Callable[[Session], object] | None = None
+        self,
+        session: Session,
+        replaced: Callable[[Session], object] | None = None,
+        leaving: Callable[[], object] | None = None,
     ) -> None:
-        self.session = session
-        #: called with the new session when an edited grammar is put to use
+        self.runs = Runs(session)
+        #: called with the session of another run that is shown from now on; ``leaving`` before that
         self.replaced = replaced
+        self.leaving = leaving
         #: what the examples of the editor are, for the search for dead ends and the export
         self.examples: list[dict[str, Any]] = []
         self._pool = ThreadPoolExecutor(1, "workbench-desk")
@@ -64,9 +69,15 @@ class Desk:
             "check": self._check,
             "make": self._make,
             "apply": self._apply,
+            "run": self._run,
             "dead": self._dead,
             "export": self._export,
         }
+
+    @property
+    def session(self) -> Session:
+        """The run that is shown."""
+        return self.runs.here
 
     @property
     def automaton(self) -> Automaton | None:
@@ -200,7 +211,10 @@ class Desk:
         def work() -> dict[str, Any]:
             found = check(text, kind, self.examples, self.session.decoder.vocabulary)
             found["in_use"] = is_source(text, kind, self.grammar)
-            self.session.document.panels["grammar"] = found
+            panels = self.session.document.panels
+            if not found["ok"] and "grammar" in panels:
+                found["examples"] = stale(found["examples"], panels["grammar"]["examples"])
+            panels["grammar"] = found
             return found
 
         self.later("check", work, reply)
@@ -227,7 +241,7 @@ class Desk:
         return None
 
     def use(self, grammar: Any) -> Session:
-        """Begin a new run of the same model, prompt and settings under another grammar."""
+        """Begin a new run of the same model, prompt and settings under another grammar; the old one stays."""
         from workbench.decoding import Decoder
 
         old = self.session
@@ -240,13 +254,33 @@ class Desk:
         decoder.trace.prompt_text = old.decoder.trace.prompt_text
         session = Session(decoder, old.document.title)
         session.document.prompt_text = old.document.prompt_text
-        self.session = session
         kept = old.document.panels.get("grammar")
+        if self.leaving is not None:
+            self.leaving()
+        self.runs.add(session)
         if kept is not None and is_source(kept["text"], kept["kind"], self.grammar):
             session.document.panels["grammar"] = {**kept, "in_use": True}
         if self.replaced is not None:
             self.replaced(session)
         return session
+
+    def _run(self, message: dict[str, Any], reply: Reply) -> Answer:
+        number = int(message["number"])
+
+        def work() -> dict[str, Any]:
+            self.show_run(number)
+            return {"done": True}
+
+        self.later("run", work, reply)
+        return None
+
+    def show_run(self, number: int) -> None:
+        """Turn to another run, from 0. Raises ``IndexError`` for one that does not exist."""
+        if self.leaving is not None:
+            self.leaving()
+        self.runs.show(number)
+        if self.replaced is not None:
+            self.replaced(self.session)
 
     # Dead ends.
 
@@ -280,7 +314,8 @@ class Desk:
         else:
             reports.append(live_dead_ends(session.decoder.trace, vocabulary))
         source = getattr(self.grammar, "source", None)
-        found = report_wire(reports, source, (time.perf_counter() - started) * 1000)
+        took = (time.perf_counter() - started) * 1000
+        found = report_wire(reports, source, took, session.decoder.vocabulary)
         found["kind"] = getattr(self.grammar, "kind", "")
         session.document.panels["dead"] = found
         return found

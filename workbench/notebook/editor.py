@@ -26,6 +26,7 @@ from workbench.errors import (
     WorkbenchError,
 )
 from workbench.grammar.ir import Grammar, Origin
+from workbench.grammar.outcomes import TOLD, grouped
 from workbench.notebook.hints import hints
 from workbench.notebook.pointers import locate
 from workbench.wording import more, number_of
@@ -34,15 +35,24 @@ if TYPE_CHECKING:
     from workbench.engine import Matcher
     from workbench.vocabulary import Vocabulary
 
-__all__ = ["KINDS", "check", "is_source", "judged", "make_examples", "read", "source_text"]
+__all__ = [
+    "KINDS",
+    "check",
+    "is_source",
+    "judged",
+    "make_examples",
+    "read",
+    "source_text",
+    "stale",
+]
 
 #: Kinds of grammar texts that can be edited.
 KINDS = ("gbnf", "json_schema", "regex")
 #: Examples and bytes of one that are looked at.
 MOST_EXAMPLES = 200
 MOST_BYTES = 100_000
-#: Warnings that are listed.
-MOST_WARNINGS = 12
+#: Places of one kind of restriction that are listed.
+MOST_PLACES = 1000
 #: Ways on that are listed where an example stops.
 MOST_WAYS = 8
 
@@ -95,13 +105,13 @@ def check(
     answer: dict[str, Any] = {"text": text, "kind": kind, "states": None, "rules": None}
     judge: CompiledGrammar | None = None
     mistakes: list[dict[str, Any]] = []
-    warnings: list[str] = []
+    outcomes: list[dict[str, Any]] = []
     found: list[dict[str, Any]] = []
     grammar: Grammar | None = None
     try:
         grammar = read(text, kind)
         found = hints(grammar, text)
-        warnings = _warnings(grammar)
+        outcomes = _outcomes(grammar)
         judge = compile_grammar(grammar, byte_vocabulary())
         compiled = compile_grammar(grammar, vocabulary)
         answer["states"] = compiled.automaton.n_states
@@ -113,8 +123,9 @@ def check(
         "ok": not mistakes,
         "ms": round((time.perf_counter() - started) * 1000, 1),
         "mistakes": mistakes,
-        "warnings": [*(hint["message"] for hint in found), *warnings, *_not_judged(given)],
+        "notes": _not_judged(given),
         "hints": found,
+        "outcomes": outcomes,
         "examples": [_judged(item, judge, text) for item in wanted],
     }
 
@@ -164,6 +175,16 @@ def _judged(item: dict[str, str], judge: CompiledGrammar | None, text: str = "")
     return {**found, "verdict": verdict, "ok": ok, "expected": expected}
 
 
+def stale(examples: Iterable[Mapping[str, Any]], before: Iterable[Mapping[str, Any]]) -> list[Any]:
+    """Examples that could not be judged, with the verdicts that they had before, marked ``stale``."""
+    known = {(e["text"], e["want"]): e for e in before if not e["verdict"].startswith("not judged")}
+    found = []
+    for example in examples:
+        old = known.get((example["text"], example["want"]))
+        found.append(example if old is None else {**old, "stale": True})
+    return found
+
+
 def _ways(matcher: Matcher, text: str) -> list[dict[str, Any]]:
     """The bytes that may come, in groups by the place of the text that says so."""
     compiled = matcher.compiled
@@ -194,16 +215,18 @@ def judged(item: Mapping[str, Any], grammar: Grammar, vocabulary: Vocabulary) ->
     return _judged(_example(item), compile_grammar(grammar, vocabulary))
 
 
-def _warnings(grammar: Grammar) -> list[str]:
-    """What of a schema is not enforced as written."""
-    found = [
-        f"{o.pointer or '#'}: {o.keyword} is {o.status}{f', {o.detail}' if o.detail else ''}"
-        for o in grammar.outcomes
-        if o.status in ("unsupported", "restricted")
+def _outcomes(grammar: Grammar) -> list[dict[str, Any]]:
+    """What of a schema is not enforced as written, by kind; of each kind the number of places and the first ones."""
+    return [
+        {
+            "status": group.status,
+            "keyword": group.keyword,
+            "detail": group.detail,
+            "places": len(group.pointers),
+            "pointers": list(group.pointers[:MOST_PLACES]),
+        }
+        for group in grouped(grammar.outcomes, TOLD)
     ]
-    found = list(dict.fromkeys(found))
-    left_out = more(len(found), MOST_WARNINGS, "warning")
-    return found[:MOST_WARNINGS] + ([f"… {left_out}"] if left_out else [])
 
 
 def _mistake(error: Exception, text: str, kind: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ Next file to read: ``workbench/notebook/desk.py``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.model import JUMP, NOT_BUILT, Automaton
-from workbench.notebook.places import place
+from workbench.automaton.naming import places, repeated_entries
 from workbench.wording import joined
 
 if TYPE_CHECKING:
@@ -67,39 +67,64 @@ def first_rules(automaton: Automaton, stacks: Sequence[Sequence[Frame]]) -> dict
     """
     found: dict[int, set[str]] = {}
     for frames in stacks:
-        todo: list[tuple[int, int]] = [(frames[0].state, 0)] if frames else []
+        first = _Step(frames[0].state, 0, _within(automaton, frames, 0)) if frames else None
+        todo = [first] if first else []
         seen = set(todo)
         while todo and len(seen) < REACH:
-            state, depth = todo.pop()
-            if not 0 <= state < automaton.n_states:
+            step = todo.pop()
+            if not 0 <= step.state < automaton.n_states:
                 continue
-            for edge in range(*automaton.edge_start[state : state + 2].tolist()):
+            for edge in range(*automaton.edge_start[step.state : step.state + 2].tolist()):
                 target = int(automaton.edge_target[edge])
-                name = place(automaton, target) or place(automaton, state) or "(no rule)"
+                names = places(automaton, target, step.within) or places(automaton, step.state)
                 low, high = int(automaton.edge_lo[edge]), int(automaton.edge_hi[edge])
                 for byte in range(low, min(high, 255) + 1):
-                    found.setdefault(byte, set()).add(name)
-            for step in _further(automaton, frames, state, depth):
-                if step not in seen:
-                    seen.add(step)
-                    todo.append(step)
+                    found.setdefault(byte, set()).add(names[0] if names else "(no rule)")
+            for further in _further(automaton, frames, step):
+                if further not in seen:
+                    seen.add(further)
+                    todo.append(further)
     return {byte: joined(sorted(names), 3, " | ") for byte, names in sorted(found.items())}
 
 
-def _further(
-    automaton: Automaton, frames: Sequence[Frame], state: int, depth: int
-) -> Iterable[tuple[int, int]]:
-    """States reached without a byte; ``depth`` is -1 inside a rule that is called from here, whose end is not
-    followed: no rule is empty."""
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A state on the way to a first byte; ``depth`` is -1 inside a rule that is called from here, whose end is not
+    followed: no rule is empty. ``within`` names the counted part that it is a round of."""
+
+    state: int
+    depth: int
+    within: tuple[str, ...] = ()
+
+
+def _within(automaton: Automaton, frames: Sequence[Frame], depth: int) -> tuple[str, ...]:
+    """The names of the counted part that the frame at a depth is a round of, if it is one."""
+    if depth + 1 >= len(frames) or frames[depth + 1].count is None:
+        return ()
+    return places(automaton, frames[depth + 1].state, _within(automaton, frames, depth + 1))
+
+
+def _further(automaton: Automaton, frames: Sequence[Frame], step: _Step) -> Iterable[_Step]:
+    """States reached without a byte."""
+    state, depth = step.state, step.depth
     for edge in range(*automaton.empty_start[state : state + 2].tolist()):
-        yield int(automaton.empty_target[edge]), depth
+        yield replace(step, state=int(automaton.empty_target[edge]))
     for call in range(*automaton.call_start[state : state + 2].tolist()):
         entry = int(automaton.entry_state[automaton.call_entry[call]])
-        if entry != NOT_BUILT:
-            jump = automaton.call_return[call] == JUMP
-            yield entry, depth if jump else -1
+        if entry == NOT_BUILT:
+            continue
+        if automaton.call_return[call] == JUMP:
+            yield replace(step, state=entry)
+        elif automaton.call_loop[call] < 0:
+            yield _Step(entry, -1)
+        else:
+            yield _Step(entry, -1, places(automaton, int(automaton.call_return[call]), step.within))
     if depth >= 0 and automaton.final[state] and depth + 1 < len(frames):
-        yield frames[depth + 1].state, depth + 1
+        below = frames[depth + 1]
+        yield _Step(below.state, depth + 1, _within(automaton, frames, depth + 1))
+        if below.count is not None:  # one more round of a counted part; its frame stays
+            for entry in repeated_entries(automaton, below.state):
+                yield replace(step, state=entry)
 
 
 def mask_at(

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import difflib
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.automaton.dot import byte_label
-from workbench.wording import cut, joined
+from workbench.wording import cut, joined, number_of
 
 if TYPE_CHECKING:
     from workbench.diagnostics.findings import DeadEndReport, Finding
+    from workbench.notebook.views import TokenTable
 
 __all__ = ["finding_wire", "report_wire"]
 
+#: Tokens that are listed of the way to a finding.
+MOST_TOKENS = 40
+
 
 def report_wire(
-    reports: list[DeadEndReport], source: Any, ms: float, offset: int = 0
+    reports: list[DeadEndReport], source: Any, ms: float, vocabulary: TokenTable | None = None
 ) -> dict[str, Any]:
-    """Reports as JSON values; ``source`` is the grammar's, which suggested edits change.
+    """Reports as JSON values.
 
+    ``source`` is the grammar's, which suggested edits change; the ``vocabulary`` of the run names tokens.
     ``summaries`` are what each report is about, how many findings it has in words, and how many are errors.
     """
     findings = [
-        {**finding_wire(finding, source), "subject": report.subject}
+        {**finding_wire(finding, source, vocabulary), "subject": report.subject}
         for report in reports
         for finding in report
     ]
@@ -38,14 +44,16 @@ def report_wire(
     }
 
 
-def finding_wire(finding: Finding, source: Any) -> dict[str, Any]:
+def finding_wire(
+    finding: Finding, source: Any, vocabulary: TokenTable | None = None
+) -> dict[str, Any]:
     """One finding: a title, a sentence, facts by name, where to go, what to change."""
     facts: list[tuple[str, str]] = []
     if finding.path is not None:
         path = finding.path.decode("utf-8", errors="replace")
         facts.append(("shortest path", path or "(at the start)"))
     if finding.token_ids:
-        facts.append(("tokens", joined(finding.token_ids, 40, " ")))
+        facts.append(("tokens", _tokens(finding.token_ids, vocabulary)))
     if finding.place:
         facts.append(("caused by", finding.place))
     if finding.source:
@@ -87,6 +95,15 @@ def finding_wire(finding: Finding, source: Any) -> dict[str, Any]:
         "edited": edited,
         "effect": effect,
     }
+
+
+def _tokens(ids: Sequence[int], vocabulary: TokenTable | None) -> str:
+    """Tokens by their texts, the last ones: those that lead to the place."""
+    shown = ids[-MOST_TOKENS:]
+    names = [f"id {i}" if vocabulary is None else vocabulary.label(i) for i in shown]
+    left = len(ids) - len(shown)
+    before = f"{number_of(left, 'token')} before, then " if left else ""
+    return before + " ".join(names)
 
 
 def _text(source: Any) -> str:

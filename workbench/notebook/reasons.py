@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.automaton.dot import byte_label
-from workbench.notebook.views import Document, Position, Why, WhyCell
+from workbench.decoding.situation import MAX_STACKS, frames_of
+from workbench.notebook.views import Document, Frame, Inside, Position, Why, WhyCell
 from workbench.wording import more
 
 if TYPE_CHECKING:
@@ -47,6 +48,15 @@ def full_reason(matcher: Any, token_id: int) -> Why:
         cells,
         tuple(token.token_id for token in found.nearest),
         found.note,
+        _inside(matcher, found.token_bytes),
+    )
+
+
+def _inside(matcher: Any, data: bytes) -> tuple[Inside, ...]:
+    """Where the text stands between the bytes of a token."""
+    return tuple(
+        Inside(states, tuple(tuple(Frame(*frame) for frame in frames_of(view)) for view in stacks))
+        for states, stacks in matcher.inside(data, MAX_STACKS)
     )
 
 

@@ -16,9 +16,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.automaton.dot import Picture, is_final, picture
+from workbench.automaton.naming import place, places, repeated_entries
 from workbench.decoding.trace import Trace, TraceStep, byte_order
-from workbench.notebook.places import place, places
-from workbench.notebook.views import Document, Edge, Frame, Position, Row, Times, TokenTable
+from workbench.notebook.views import (
+    Document,
+    Edge,
+    Frame,
+    Inside,
+    Position,
+    Row,
+    Times,
+    TokenTable,
+    Why,
+)
 from workbench.wording import cut
 
 if TYPE_CHECKING:
@@ -26,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Pictures",
+    "add_inside",
     "add_position",
     "closed_position",
     "edge_of",
@@ -57,10 +68,12 @@ class Pictures:
         if self._whole is None:
             around = [frame.state for frames in stacks for frame in frames[1:4]]
             returns = [
-                (frames[0].state, frames[1].state)
+                (frames[0].state, target)
                 for frames in stacks
                 if len(frames) > 1 and is_final(self.automaton, frames[0].state)
+                for target in (frames[1].state, *frames[1].again)
             ]
+            around += [state for frames in stacks if len(frames) > 1 for state in frames[1].again]
             place = tuple(live), tuple(around), tuple(returns)
             if place not in self._known:
                 drawn = picture(self.automaton, live, around, returns)
@@ -206,14 +219,38 @@ def add_position(
     return position
 
 
+def add_inside(document: Document, why: Why, pictures: Pictures) -> Why:
+    """The answer with a picture, kept in the document, of each place inside the token."""
+    automaton = pictures.automaton
+    if automaton is None:
+        return why
+    found: list[Inside] = []
+    for inside in why.inside:
+        stacks = _placed(inside.stacks, automaton)
+        drawn = pictures.at(inside.live, stacks)
+        assert drawn is not None
+        add_picture(document, *drawn, automaton)
+        found.append(Inside(inside.live, stacks, drawn[0]))
+    return replace(why, inside=tuple(found))
+
+
 def _placed(
     stacks: tuple[tuple[Frame, ...], ...], automaton: Automaton
 ) -> tuple[tuple[Frame, ...], ...]:
-    """Stacks with their frames called by the place of a schema, where it is one."""
-    return tuple(
-        tuple(replace(f, rules=places(automaton, f.state) or f.rules) for f in frames)
-        for frames in stacks
-    )
+    """Stacks with their frames called as the states of the picture are, and with the next rounds of counted parts."""
+    return tuple(_named(frames, automaton) for frames in stacks)
+
+
+def _named(frames: tuple[Frame, ...], automaton: Automaton) -> tuple[Frame, ...]:
+    found: list[Frame] = []
+    within: tuple[str, ...] = ()
+    for frame in reversed(frames):
+        counted = frame.count is not None
+        names = places(automaton, frame.state, within) or frame.rules
+        again = repeated_entries(automaton, frame.state) if counted else ()
+        found.append(replace(frame, rules=names, again=again))
+        within = names if counted else ()
+    return tuple(reversed(found))
 
 
 def add_picture(document: Document, key: str, drawn: Picture, automaton: Automaton | None) -> None:

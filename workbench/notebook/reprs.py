@@ -10,12 +10,13 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from workbench.automaton.dot import picture
+from workbench.automaton.naming import place, places
 from workbench.decoding.trace import MAX_COUNTED
+from workbench.grammar.outcomes import TOLD, grouped
+from workbench.notebook.drawing import image_of
 from workbench.notebook.editor import source_text
 from workbench.notebook.mask_view import MaskView
-from workbench.notebook.places import place
-from workbench.notebook.static_html import image_of
-from workbench.notebook.static_parts import milliseconds, table
+from workbench.notebook.static_parts import milliseconds, outcome_html, table
 from workbench.vocabulary.labels import label_bytes
 from workbench.wording import cut, joined, more, number_of, percent
 
@@ -63,20 +64,11 @@ def grammar_html(grammar: Grammar) -> str:
     if grammar.outcomes:
         counts = Counter(outcome.status for outcome in grammar.outcomes)
         summary = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-        told = [o for o in grammar.outcomes if o.status in ("restricted", "unsupported")]
-        rows = [
-            [
-                f"<code>{escape(o.pointer or '#')}</code>",
-                escape(o.keyword),
-                f"{'⚠' if o.status == 'restricted' else '✕'} {o.status}",
-                escape(o.detail),
-            ]
-            for o in told[:ROWS]
-        ]
-        if left_out := more(len(told), ROWS, "constraint"):
-            rows.append(["…", "", "", left_out])
-        caption = f"Constraints of the schema: {summary}"
-        parts.append(table(caption, ["pointer", "keyword", "outcome", "detail"], rows))
+        parts.append(f"<p>Constraints of the schema: {summary}</p>")
+        groups = grouped(grammar.outcomes, TOLD)
+        parts += [outcome_html(group) for group in groups[:ROWS]]
+        if left_out := more(len(groups), ROWS, "kind"):
+            parts.append(f"<p>… {left_out}</p>")
     return _details(f"Grammar ({grammar.kind}), {number_of(len(rules), 'rule')}", *parts)
 
 
@@ -91,7 +83,7 @@ def compiled_html(compiled: CompiledGrammar) -> str:
 
 
 def automaton_html(automaton: Automaton) -> str:
-    """An automaton: a picture where this machine can draw one, and the transitions from its start."""
+    """An automaton: a picture, and the transitions from its start."""
     drawn = picture(automaton, [automaton.start])
     rows = [
         [
@@ -144,8 +136,22 @@ def trace_html(trace: Trace) -> str:
 
 def matcher_html(matcher: Matcher) -> str:
     """Where a matcher stands: the mask as chips, and the live stacks."""
+    automaton = matcher.compiled.automaton
+
+    def names(state: int) -> str:
+        return " · ".join(places(automaton, state)) or "(no rule)"
+
     rows = [
-        [str(i), escape(joined([_names(part) for part in (view, *view.frames)], FRAMES, " < "))]
+        [
+            str(i),
+            escape(
+                joined(
+                    [names(s) for s in (view.state, *(f.return_state for f in view.frames))],
+                    FRAMES,
+                    " < ",
+                )
+            ),
+        ]
         for i, view in enumerate(matcher.stacks(limit=STACKS), 1)
     ]
     total = matcher.count_stacks(MAX_COUNTED) if len(rows) == STACKS else len(rows)
@@ -154,10 +160,6 @@ def matcher_html(matcher: Matcher) -> str:
     chips: str = MaskView(matcher)._repr_html_()
     state = "the text may end here" if matcher.is_accepting else "the text is not complete"
     return f"{chips}<p>{state}</p>{table('Live stacks, top first', ['stack', 'rules'], rows)}"
-
-
-def _names(view: Any) -> str:
-    return " · ".join(view.rules) or "(no rule)"
 
 
 def register(shell: Any) -> None:

@@ -17,6 +17,7 @@ from workbench.errors import DeadEnd, WorkbenchError
 from workbench.notebook.reasons import full_reason, reasons
 from workbench.notebook.recorded import (
     Pictures,
+    add_inside,
     add_position,
     closed_position,
     edge_of,
@@ -242,6 +243,7 @@ class Session:
         found = here.whys.get(token_id)
         if found is None or not found.cells:
             found = full_reason(self.look(number).matcher, token_id)
+            found = add_inside(self.document, found, self._pictures)
             self.document.positions[number] = replace(here, whys={**here.whys, token_id: found})
             self.document.add_tokens([token_id, *found.nearest], self.decoder.vocabulary)
             self._dirty.add(number)

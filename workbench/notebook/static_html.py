@@ -7,21 +7,17 @@ because no one colour reads on both a white and a dark page; chips bring their o
 
 from __future__ import annotations
 
-import base64
-import functools
-import shutil
-import subprocess
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from workbench.automaton.dot import Picture
+from workbench.notebook.drawing import image_of
 from workbench.notebook.static_panels import static_panels
 from workbench.notebook.static_parts import meter, milliseconds, table
-from workbench.notebook.views import Document, Position
+from workbench.notebook.views import Document, Frame, Position
 from workbench.vocabulary.labels import label_bytes
 from workbench.wording import cut, joined, more, number_of, percent
 
-__all__ = ["image_of", "static_html", "static_text"]
+__all__ = ["static_html", "static_text"]
 
 #: Steps shown at each end of a long run; between them only those with a choice, up to a limit.
 ENDS = 20
@@ -32,9 +28,7 @@ BRIEF = 4, 16
 TOP = 5
 #: The most bytes of one view; a longer one is written again with fewer steps.
 SIZE_LIMIT = 200_000
-#: Bytes of one image; a larger picture is left to the table of transitions.
-IMAGE_LIMIT = 60_000
-#: Characters of a grammar and of a prompt, frames of a stack, transitions, and states that are listed.
+#: Characters of a grammar and of a prompt, transitions, and frames of a stack and states that are listed.
 GRAMMAR_SHOWN = 4_000
 PROMPT_SHOWN = 2_000
 FRAMES_SHOWN = 40
@@ -206,32 +200,12 @@ def _candidates(document: Document, position: Position, caption: str, limit: int
     return table(caption, ["token", "before the mask", "after the mask", "verdict"], rows)
 
 
-@functools.lru_cache(maxsize=64)
-def _draw(source: str) -> bytes:
-    """Draw DOT text with the program ``dot``; no bytes where there is none."""
-    program = shutil.which("dot")
-    if program is None:
-        return b""
-    try:
-        done = subprocess.run(
-            [program, "-Tsvg"], input=source.encode(), capture_output=True, timeout=5, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return b""
-    return done.stdout
-
-
-def image_of(drawn: Picture, live: Sequence[int]) -> str:
-    """The picture as an image, when this machine can draw it; else nothing."""
-    lit = "".join(f"\ts{s} [peripheries=2 penwidth=2]\n" for s in live if s in drawn.states)
-    source = f"{drawn.source.rstrip().removesuffix('}')}{lit}}}\n"
-    svg = _draw(source)
-    if not svg or len(svg) > IMAGE_LIMIT:
-        return ""
-    states = joined(live, STATES_SHOWN) or "none"
-    alt = f"Automaton of {number_of(len(drawn.states) + drawn.hidden, 'state')}; live states: {states}."
-    data = base64.b64encode(svg).decode("ascii")
-    return f'<p><img alt="{alt}" src="data:image/svg+xml;base64,{data}"></p>'
+def _after(frames: Sequence[Frame]) -> list[tuple[str, str]]:
+    """Where a stack goes on when the part on top ends."""
+    if len(frames) == 1:
+        return [("end of the rule", "end of the text")]
+    again = [("the next round", str(state)) for state in frames[1].again]
+    return [*again, ("end of the rule", str(frames[1].state))]
 
 
 def _automaton(document: Document, here: Position) -> str:
@@ -244,11 +218,12 @@ def _automaton(document: Document, here: Position) -> str:
         if t.source in here.live
     ]
     ends = {
-        (frames[0].state, str(frames[1].state) if len(frames) > 1 else "end of the text")
+        (frames[0].state, on, target)
         for frames in here.stacks
         if frames and frames[0].state in drawn.final
+        for on, target in _after(frames)
     }
-    rows += [[str(state), "end of the rule", target] for state, target in sorted(ends)]
+    rows += [[str(state), on, target] for state, on, target in sorted(ends)]
     caption = f"Transitions from the live states ({joined(here.live, STATES_SHOWN) or 'none'})"
     if len(rows) > TRANSITIONS_SHOWN:
         left_out = ["…", more(len(rows), TRANSITIONS_SHOWN, "transition"), ""]
@@ -315,6 +290,15 @@ def _details(
         parts.append(
             f"<details><summary>best candidates of each step</summary>{''.join(tables)}</details>"
         )
+    if document.runs is not None:
+        rows = [
+            [escape(name), f"<code>{escape(cut(text, 2_000))}</code>"]
+            for i, (name, text) in enumerate(
+                zip(document.runs.names, document.runs.texts, strict=True)
+            )
+            if i != document.runs.at
+        ]
+        parts.append(table("Other runs of this panel", ["run", "text"], rows))
     if most is not None:
         parts.append(static_panels(document, path))
     name = f"wb-static wb-static-{escape(view_id)}" if view_id else "wb-static"

@@ -10,7 +10,14 @@ from collections.abc import Iterable, Sequence, Sized
 from html import escape
 from typing import Any
 
-from workbench.notebook.static_parts import meter, milliseconds, table, warm_up
+from workbench.grammar.outcomes import OutcomeGroup
+from workbench.notebook.static_parts import (
+    meter,
+    milliseconds,
+    outcome_html,
+    table,
+    warm_up,
+)
 from workbench.notebook.views import Document, Position, Times
 from workbench.vocabulary.labels import label_bytes
 from workbench.wording import cut, joined, more, number_of, percent
@@ -63,11 +70,14 @@ def _grammar(found: dict[str, Any]) -> str:
             where = f"line {mistake['line']}, column {mistake['column']} {where}".strip()
         text = f"✕ {mistake['kind']} at {where or 'the text'}: {mistake['message']}"
         parts.append(f"<p>{escape(text)} {escape(mistake['hint'])}</p>")
-    parts += [f"<p>⚠ {escape(warning)}</p>" for warning in found["warnings"]]
+    parts += [f"<p>⚠ {escape(hint['message'])}</p>" for hint in found["hints"]]
+    parts += [_outcome(outcome) for outcome in found["outcomes"]]
+    parts += [f"<p>… {escape(note)}</p>" for note in found["notes"]]
     parts.append(f"<pre>{escape(numbered)}</pre>")
     rows = []
     for example in found["examples"][:ROWS_SHOWN]:
-        judged = not example["verdict"].startswith("not judged")
+        old = example.get("stale", False)
+        judged = not old and not example["verdict"].startswith("not judged")
         sign = ("●" if example["ok"] else "✕") if judged else "◌"
         failing = ""
         if example["failing"] is not None:
@@ -77,7 +87,7 @@ def _grammar(found: dict[str, Any]) -> str:
         cells = [
             f"<code>{escape(cut(example['text'], 300))}</code>",
             _WANTS[example["want"]],
-            escape(f"{sign} {example['verdict']}"),
+            escape(f"{sign} {'stale: ' if old else ''}{example['verdict']}"),
             escape(failing),
         ]
         rows.append(cells)
@@ -86,8 +96,17 @@ def _grammar(found: dict[str, Any]) -> str:
         parts.append(table("Examples", ["text", "wanted", "verdict", "first failing byte"], rows))
     total = len(found["examples"])
     passed = sum(e["ok"] for e in found["examples"])
-    title = f"Grammar and examples: {state}, {passed} of {number_of(total, 'example')} as wanted"
+    before = " before the error" if any(e.get("stale") for e in found["examples"]) else ""
+    title = f"Grammar and examples: {state}, {passed} of {number_of(total, 'example')} as wanted{before}"
     return _section(title, parts)
+
+
+def _outcome(outcome: dict[str, Any]) -> str:
+    """One kind of restriction, with its places to unfold."""
+    group = OutcomeGroup(
+        outcome["status"], outcome["keyword"], outcome["detail"], tuple(outcome["pointers"])
+    )
+    return outcome_html(group, outcome["places"])
 
 
 def _tokens(document: Document, found: dict[str, Any]) -> str:

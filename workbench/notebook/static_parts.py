@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 from statistics import median
+from typing import TYPE_CHECKING
 
-from workbench.wording import percent
+from workbench.wording import number_of, percent
 
-__all__ = ["meter", "milliseconds", "table", "warm_up"]
+if TYPE_CHECKING:
+    from workbench.grammar.outcomes import OutcomeGroup
+
+__all__ = ["meter", "milliseconds", "outcome_html", "table", "warm_up"]
 
 
 def milliseconds(ms: float) -> str:
@@ -28,6 +32,21 @@ def table(caption: str, columns: Iterable[str], rows: Iterable[Iterable[str]]) -
         f"<table><caption>{escape(caption)}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
+
+
+def outcome_html(group: OutcomeGroup, places: int | None = None) -> str:
+    """One kind of restriction of a schema in a line; of several places the pointers unfold."""
+    count = places or len(group.pointers)
+    sign = "✕" if group.status == "unsupported" else "⚠"
+    why = f": {escape(group.detail)}" if group.detail else ""
+    keyword = f"<code>{escape(group.keyword)}</code> is {escape(group.status)}"
+    if count == 1:
+        return f"<p>{sign} <code>{escape(group.pointers[0])}</code>: {keyword}{why}</p>"
+    listed = "".join(f"<p><code>{escape(pointer)}</code></p>" for pointer in group.pointers)
+    left = count - len(group.pointers)
+    more = f"<p>and {left:,} more</p>" if left else ""
+    where = number_of(count, "place")
+    return f"<details><summary>{sign} {keyword} in {where}{why}</summary>{listed}{more}</details>"
 
 
 def meter(p: float | None) -> str:

@@ -29,12 +29,14 @@ from workbench.notebook.wire import (
 
 if TYPE_CHECKING:
     from workbench.automaton.dot import Picture
+    from workbench.notebook.runs import OtherRuns
 
 __all__ = [
     "STOPPED",
     "Document",
     "Edge",
     "Frame",
+    "Inside",
     "Position",
     "Row",
     "Times",
@@ -85,11 +87,26 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A frame of a stack: the state (on top) or where the call returns to, and the author's rules."""
+    """A frame of a stack: the state (on top) or where the call returns to, and the author's rules.
+
+    A counted part has its ``count``, and in ``again`` the states that its next round begins in.
+    """
 
     state: int
     rules: tuple[str, ...]
     count: int | None = None
+    again: tuple[int, ...] = ()
+
+    def wire(self) -> dict[str, Any]:
+        """The JSON form that the front end reads."""
+        found: dict[str, Any] = {
+            "state": self.state,
+            "rules": list(self.rules),
+            "count": self.count,
+        }
+        if self.again:
+            found["again"] = list(self.again)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +130,30 @@ class WhyCell:
 
 
 @dataclass(frozen=True, slots=True)
+class Inside:
+    """Where the text stands between two bytes of a token: live states, stacks, and the key of the picture."""
+
+    live: tuple[int, ...]
+    stacks: tuple[tuple[Frame, ...], ...]
+    graph: str = ""
+
+    def wire(self) -> list[Any]:
+        """The JSON form that the front end reads."""
+        return [list(self.live), stacks_wire(self.stacks), self.graph]
+
+
+def stacks_wire(stacks: Iterable[Iterable[Frame]]) -> list[list[dict[str, Any]]]:
+    """Stacks as the front end reads them."""
+    return [[frame.wire() for frame in frames] for frames in stacks]
+
+
+@dataclass(frozen=True, slots=True)
 class Why:
     """Why a token is allowed or not: bytes that live, one sentence, the bytes accepted there.
 
     ``cells`` tell of each byte what became of it, the states before it and the open parts, innermost first;
-    ``nearest`` are allowed tokens that begin alike.
+    ``nearest`` are allowed tokens that begin alike; ``inside`` is where the text stands before each byte that was
+    reached, and after the last one where all may come.
     """
 
     consumed: int
@@ -126,6 +162,7 @@ class Why:
     cells: tuple[WhyCell, ...] = ()
     nearest: tuple[int, ...] = ()
     note: str = ""
+    inside: tuple[Inside, ...] = ()
 
     def wire(self) -> dict[str, Any]:
         """The JSON form that the front end reads; what is empty is left out."""
@@ -140,6 +177,8 @@ class Why:
             found["nearest"] = list(self.nearest)
         if self.note:
             found["note"] = self.note
+        if self.inside:
+            found["inside"] = [place.wire() for place in self.inside]
         return found
 
 
@@ -207,10 +246,7 @@ class Position:
             "rows": [row_wire(row) for row in self.rows],
             "accepting": self.accepting,
             "live": list(self.live),
-            "stacks": [
-                [{"state": f.state, "rules": list(f.rules), "count": f.count} for f in frames]
-                for frames in self.stacks
-            ],
+            "stacks": stacks_wire(self.stacks),
             "stackCount": max(self.stack_count, len(self.stacks)),
             "graph": self.graph,
             "mask": self.mask,
@@ -248,6 +284,8 @@ class Document:
     rules: dict[int, str] = field(default_factory=dict)
     #: how tokens are drawn after the mask: "temperature", "top_k", "top_p", "min_p"; empty where not recorded
     sampling: dict[str, float | None] = field(default_factory=dict)
+    #: the other runs of the same panel
+    runs: OtherRuns | None = None
     #: what the screens beside the stepper show, by screen
     panels: dict[str, Any] = field(default_factory=dict)
 
@@ -297,6 +335,7 @@ class Document:
             "problem": problem_wire(self.problem),
             "rules": rules_wire(self.rules),
             "sampling": self.sampling,
+            "runs": self.runs and self.runs.wire(),
             "panels": self.panels,
         }
 

@@ -1,17 +1,18 @@
 """Printable labels of tokens: every label is one line, and different bytes get different labels.
 
-A space shows as ``·``, a line feed as ``↵``, a tab as ``→``; bytes that are no UTF-8 text show in hex
-as ``⟨E2 9C⟩``; characters that do not print, and the signs used here, show as ``⟨U+200D⟩``.
+A space shows as ``·``, a line feed as ``↵``, a tab as ``⇥``; what is no UTF-8 text, does not print, or is one of the
+signs used here shows as its bytes in hexadecimal, ``⟨E2 9C⟩``.
 """
 
 from __future__ import annotations
 
 import unicodedata
 
+from workbench.wording import SIGNS
+
 __all__ = ["label_bytes"]
 
-_SIGNS = {" ": "·", "\n": "↵", "\t": "→"}
-_RESERVED = frozenset("·↵→⟨⟩")
+_RESERVED = frozenset([*SIGNS.values(), "⟨", "⟩"])
 #: Combining marks would join the neighbouring label; separators and controls do not print.
 _HIDDEN = ("C", "Z", "M")
 
@@ -19,29 +20,26 @@ _HIDDEN = ("C", "Z", "M")
 def label_bytes(text: bytes) -> str:
     """Return the printable label of a byte string; empty for no bytes."""
     parts: list[str] = []
-    while text:
-        try:
-            parts.append(_label_text(text.decode()))
-            break
-        except UnicodeDecodeError as error:
-            parts.append(_label_text(text[: error.start].decode()))
-            stop = error.end
-            while stop < len(text) and 0x80 <= text[stop] < 0xC0:
-                stop += 1
-            parts.append(f"⟨{text[error.start : stop].hex(' ').upper()}⟩")
-            text = text[stop:]
+    hidden = bytearray()
+    for character in text.decode("utf-8", errors="surrogateescape"):
+        shown = _shown(character)
+        if not shown:
+            hidden += character.encode("utf-8", errors="surrogateescape")
+            continue
+        if hidden:
+            parts.append(f"⟨{hidden.hex(' ').upper()}⟩")
+            hidden.clear()
+        parts.append(shown)
+    if hidden:
+        parts.append(f"⟨{hidden.hex(' ').upper()}⟩")
     return "".join(parts)
 
 
-def _label_text(text: str) -> str:
-    if text.isascii() and text.isprintable():
-        return text.replace(" ", "·")
-    return "".join(map(_label_character, text))
-
-
-def _label_character(character: str) -> str:
-    if character in _SIGNS:
-        return _SIGNS[character]
-    if character in _RESERVED or unicodedata.category(character)[0] in _HIDDEN:
-        return f"⟨U+{ord(character):04X}⟩"
-    return character
+def _shown(character: str) -> str:
+    """How a character shows; empty for one that is shown by its bytes."""
+    if character in SIGNS:
+        return SIGNS[character]
+    if "!" <= character <= "~":
+        return character
+    hidden = character in _RESERVED or unicodedata.category(character)[0] in _HIDDEN
+    return "" if hidden else character
