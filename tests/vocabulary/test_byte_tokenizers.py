@@ -50,6 +50,6 @@ def test_added_tokens_keep_their_text(tmp_path: Path) -> None:
 
 def test_characters_by_number_are_refused() -> None:
     with pytest.raises(
-        wb.VocabularyError, match="a CanineTokenizer numbers the characters of Unicode"
+        wb.VocabularyError, match="a CanineTokenizer has characters of Unicode as its tokens"
     ):
         wb.Vocabulary.load(transformers.CanineTokenizer())

@@ -133,7 +133,7 @@ def _open_object(tokenizer: Any) -> Source:
         return _open_bytes(tokenizer)
     elif hasattr(tokenizer, "_unicode_vocab_size"):
         raise VocabularyError(
-            f"{described(tokenizer)} numbers the characters of Unicode, and models with it have no logits over "
+            f"{described(tokenizer)} has characters of Unicode as its tokens, and models with it have no logits over "
             "them: there is nothing to constrain"
         )
     elif hasattr(tokenizer, "added_tokens_decoder") and hasattr(tokenizer, "get_vocab"):
