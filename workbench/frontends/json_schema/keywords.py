@@ -12,7 +12,7 @@ from typing import Any
 
 from workbench.errors import GrammarSyntaxError
 from workbench.frontends.json_schema.document import Document, escape
-from workbench.frontends.json_schema.formats import BOUNDED, FORMATS, LEFT_OUT, UNCLEAR
+from workbench.frontends.json_schema.formats import BOUNDED, FORMATS, LEFT_OUT, MOST, UNCLEAR
 from workbench.frontends.json_schema.keyword_tables import SINCE, SPEAKS_OF, VALIDATION
 from workbench.frontends.json_schema.location import (
     CellRule,
@@ -257,8 +257,9 @@ def _length(reader: _Reader, keyword: str, value: Any) -> None:
     if keyword == "minLength":
         reader.location.min_length = reader.count(keyword, value)
     else:
-        reader.location.max_length = reader.count(keyword, value)
-        if reader.schema.get("format") in BOUNDED:
+        most = reader.location.max_length = reader.count(keyword, value)
+        form = reader.schema.get("format")
+        if isinstance(form, str) and form in BOUNDED and most < MOST.get(form, most + 1):
             reader.location.constrains = True
             reader.note(
                 keyword, "restricted", "parts of the format share the length in fixed shares"
@@ -291,10 +292,14 @@ def _format(reader: _Reader, keyword: str, value: Any) -> None:
     if not reader.document.assert_formats:
         reader.note(keyword, "annotation", "formats are not asserted")
     elif value in FORMATS:
-        reader.location.format = value
+        name = value
+        if name == "hostname" and (not reader.document.declared or reader.location.resource.draft <= 6):
+            # up to draft 6 labels in Punycode are not looked into
+            name = "host-name"
+        reader.location.format = name
         reader.location.constrains = True
-        if value in LEFT_OUT:
-            reader.note(keyword, "restricted", f"left out: {LEFT_OUT[value]}")
+        if name in LEFT_OUT:
+            reader.note(keyword, "restricted", f"left out: {LEFT_OUT[name]}")
         else:
             reader.note(keyword, "enforced")
     elif value in UNCLEAR:
