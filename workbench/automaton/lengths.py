@@ -105,7 +105,7 @@ def _over_paths(
                 heappush(heap, (length + low, target))
     low = min(least[state] for state in graph.finals if state in least)
     # the longest way, by states in an order in which all edges lead on
-    open_ = {state: 0 for state in live}
+    open_ = dict.fromkeys(live, 0)
     for state in live:
         for target, *_ in steps[state]:
             if target in live:

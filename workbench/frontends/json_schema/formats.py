@@ -14,6 +14,7 @@ from functools import lru_cache, partial, reduce
 from workbench.automaton.finite import Dfa, complement, determinise, intersect, minimise
 from workbench.frontends.json_schema.hosts import (
     MOST_HOST,
+    bounded_host,
     host,
     local_part,
     punycode_hosts,
@@ -43,7 +44,8 @@ __all__ = [
 UNCLEAR = frozenset({"phone", "style", "utc-millisec"})
 
 _SHAPES = (
-    "names but those of up to 12 labels of 20 characters, 7 of 35, 3 of 63, or one of 63 among 9 of 20"
+    "names but those of up to 12 labels of 20 characters, 7 of 35, 3 of 63, 50 of 4, one of 63 among 9 of 20, or "
+    "two of 63 before 6 of 20"
 )
 #: What is not written of a format although it belongs to it.
 LEFT_OUT = {
@@ -55,8 +57,10 @@ LEFT_OUT = {
     "host-name": _SHAPES,
     "idn-hostname": "scripts other than Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew, Arabic, "
     "Devanagari, Thai, Han, Kana and Hangul; labels of them that might have more than 63 octets in Punycode "
-    "(above 15 to 28 letters); more than one of above 35 octets, or 6 in all; xn-- as in hostname",
-    "email": "domains but those of up to 12 labels of 14 characters, 7 of 26, 3 of 62, or one of 63 among 9 of 13",
+    ""
+    "(above 15 to 28 letters, 24 of Latin ones unless just one is beyond ASCII); more than one of above 35 octets, or 6 in all; xn-- as in hostname",
+    "email": "domains but those of up to 12 labels of 14 characters, 7 of 26, 3 of 62, one of 63 among 9 of 13, or "
+    "two of 63 before 6 of 9",
     "idn-email": "domains in other scripts than those of idn-hostname or of more than 189 characters; more "
     "than 48 octets before the @ (12 to 24 characters) where there are others than those of ASCII",
     "regex": "groups more than three deep, back-references, rare escapes, ranges and counts",
@@ -118,7 +122,7 @@ _LOCAL_ABROAD = 48
 def _email(most: int = _MOST_MAIL) -> Expr:
     local = min(_MOST_LOCAL, max(most // 3, most - 190))
     rest = most - 1 - local
-    domain: Expr = host(min(rest, MOST_HOST))
+    domain = host(rest) if most == _MOST_MAIL else bounded_host(rest, "")
     if rest >= _MOST_LITERAL:
         domain = Alt((domain, _read(_LITERAL)))
     return Seq((local_part(local), literal("@"), domain))
@@ -184,7 +188,7 @@ _COLORS = (
 
 def _regex(depth: int = 3) -> str:
     escape = r"\\(?:[dDwWsSnrtfv0^$\\.*+?()\[\]{}|/-]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|c[A-Za-z])"
-    member = rf"(?:[^\\\]\[^-]|{escape}|a-z|A-Z|0-9|a-f|A-F)"
+    member = rf"(?:[^\\\]\[^-]|{escape}|a-[b-z]|A-[B-Z]|[0-8]-9|0-[1-8]|1-[2-8])"
     group = rf"\[\^?(?:{member}+-?|-)?\]"
     counts = "|".join([f"{least},[{least}-9]" for least in range(10)])
     counts += "|[0-9],[1-9][0-9]{1,4}|[1-9][0-9],[1-9][0-9]{2,3}|[0-9]{1,4},?"
@@ -267,7 +271,9 @@ def _bounded_uri(most: int) -> str:
     near = f"(?:[{plain}-]{{0,{max(name, 0)}}}" + (f"|{address})" if name >= 41 else ")")
     port = "(?::[0-9]{0,5})?"
     hosted = f"//{near}{port}{rest(room - 2 - name - 6, '[/?]')}"
-    with_user = f"//[{plain}:-]{{1,{user}}}@{near}{port}{rest(room - 2 - user - 1 - name - 6, '[/?]')}"
+    with_user = (
+        f"//[{plain}:-]{{1,{user}}}@{near}{port}{rest(room - 2 - user - 1 - name - 6, '[/?]')}"
+    )
     bare = rf"(?:[{plain}:@-]|/[{plain}:@-]|\?)"
     return f"{scheme}(?:{hosted}|{with_user}|{rest(room - 1, bare)})"
 
@@ -278,7 +284,7 @@ MOST = {"hostname": MOST_HOST, "host-name": MOST_HOST, "email": _MOST_MAIL}
 BOUNDED: dict[str, Callable[[int], str | Expr]] = {
     "email": _email,
     "uri": _bounded_uri,
-    **{name: partial(host, reserved=reserved) for name, reserved in _HOSTS.items()},
+    **{name: partial(bounded_host, reserved=reserved) for name, reserved in _HOSTS.items()},
 }
 
 

@@ -18,6 +18,7 @@ from workbench.grammar.ir import Alt, CharSet, Expr, Graph, Literal, Seq
 __all__ = [
     "LATIN",
     "MOST_HOST",
+    "bounded_host",
     "host",
     "label_text",
     "local_part",
@@ -103,7 +104,7 @@ def host(most: int = MOST_HOST, reserved: str = "") -> Expr:
     long = min(MOST_LABEL, most if most < 8 else room // 2 - 1)
     ways: list[str] = []
     known = 0
-    for count in (12, 7, 3, 2, 1):
+    for count in (50, 12, 7, 3, 2, 1):
         length = min(MOST_LABEL, room // count - 1)
         if length > known:
             ways.append(_several(_label(length, reserved), count))
@@ -113,7 +114,51 @@ def host(most: int = MOST_HOST, reserved: str = "") -> Expr:
         if length > 0:
             one, other = _label(long, reserved), _label(length, reserved)
             ways.append(rf"(?:{other}\.){{0,{before}}}{one}(?:\.{other}){{0,{after}}}")
+    length = (room - 2 * (MOST_LABEL + 1)) // 6 - 1
+    if length > 0:
+        one, other = _label(MOST_LABEL, reserved), _label(length, reserved)
+        ways.append(rf"{one}\.{one}(?:\.{other}){{0,6}}")
     return _read("|".join(ways))
+
+
+def bounded_host(most: int, reserved: str) -> Expr:
+    """Names of at most so many characters: all up to 63, and beyond it some shapes."""
+    exact = _counted_host(min(most, MOST_LABEL), reserved)
+    return exact if most <= MOST_LABEL else Alt((exact, host(most, reserved)))
+
+
+def _counted_host(most: int, reserved: str) -> Graph:
+    """All names of at most so many characters, of which a label cannot have too many."""
+    x, n, other = (
+        CharSet(tuple([(ord(char), ord(char)) for char in chars])) for chars in ("Xx", "Nn", "-")
+    )
+    alnum = CharSet(((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)))
+    not_x = CharSet(((0x30, 0x39), (0x41, 0x57), (0x59, 0x5A), (0x61, 0x77), (0x79, 0x7A)))
+    not_n = CharSet(((0x30, 0x39), (0x41, 0x4D), (0x4F, 0x5A), (0x61, 0x6D), (0x6F, 0x7A)))
+    # by what was read last of a label: nothing, a letter or digit, a hyphen, "x", "xn", "xn-"
+    inner = [(alnum, 1), (other, 2), (_DOT, 0)]
+    steps = [[(alnum, 1)], inner, [(alnum, 1), (other, 2)]]
+    if reserved:
+        steps[0] = [(not_x, 1), (x, 3)]
+        steps += [
+            [(not_n, 1), (n, 4), *inner[1:]],
+            [(alnum, 1), (other, 5), (_DOT, 0)],
+            [(alnum, 1)],
+        ]
+    size = len(steps)
+    edges = [
+        (size * count + at, label, size * (count + 1) + to)
+        for count in range(most)
+        for at, ways in enumerate(steps)
+        for label, to in ways
+        if to in (1, 3, 4) or count + 1 < most
+    ]
+    finals = [
+        size * count + at
+        for count in range(1, most + 1)
+        for at in (1, 3, 4)[: 3 if reserved else 1]
+    ]
+    return Graph(size * (most + 1), 0, tuple(finals), tuple(edges))
 
 
 def short_host(reserved: str, count: int) -> Expr:
@@ -148,31 +193,44 @@ def punycode_hosts(reserved: str) -> list[Expr]:
     return [Graph(5, 0, (4,), edges), backward]
 
 
+def _names(text: str) -> list[str]:
+    return text.split()
+
+
 #: Top-level domains in Punycode, without ``xn--``; those that are written from left to right.
-_LEFT_TO_RIGHT = """
-0zwm56d 11b4c3d 11b5bs3a9aj6g 1ck2e1b 1jqy23i 1qqw23a 2scrj9c 30rr7y 3bst00m 3ds443g 3e0b707e
-3hcrj9c 3oq18vl8pn36a 3pxu8k 42c2d9a 45br5cyl 45brj9c 45q11c 54b7fta0cc 55qw42g 55qx5d 5su34j936bgsg
-5tzm5g 6frz82g 6qq986b3xl 80adxhks 80akhbyknj4f 80ao21a 80aqecdr1a 80asehdb 80aswg 8y0a063a 90a3ac
-90ae 90ais 9et52u 9krt00a 9t4b11yi5a b4w605ferd bck1b9a5dre4c c1avg c2br7g cck2b3b cckwcxetd cg4bki
-clchc0ea0b2g2a9gcd czr694b czrs0t czru2d d1acj3b d1alf e1a4c eckvdtc9d efvy88h estv75g fct429k
-fiq228c5hs fiqs8s fiqz9s fjq720a flw351e fpcrj9c3d fzc2c9e2c g2xv08c g6w251d gckr3f0f gecrj9c
-gk3at1e h2breg3eve h2brj9c h2brj9c8c hlcj6aya9esc7a hxt324i hxt814e i1b6b1a6a2e imr513n io0a7i j1aef
-j1amh j6w193g jlq480n2rg jlq61u9w7b jny84jb6db3v jvr189m jxalpdlp kcrx77d1x4a kprw13d kpry57d kput3i
-l1acc mix891f mk1bu44c mxtq1m node nqv7f nqv7fs00ema nyqy26a o3cw4h otu796d p1acf p1ai pssy2u q7ce6a
-q9jyb4c qcka1pmc qxa6a qxam rvc1e0am3e s9brj9c ses554g t60b56a tckwe tiq49xqyj unup4y vhquv vuq861b
-w4r85el8fhu5dnra w4rs40l wnyo7av7dy20a xhq521b xkc2al3hye2a xkc2dl3a5ee0h y9a3aq yfro4i67o zckzah
-zfr164b
-""".split()
+_LEFT_TO_RIGHT = _names(
+    """
+    0zwm56d 11b4c3d 11b5bs3a9aj6g 1ck2e1b 1jqy23i 1qqw23a 2scrj9c 30rr7y 3bst00m 3ds443g
+    3e0b707e 3hcrj9c 3oq18vl8pn36a 3pxu8k 42c2d9a 45br5cyl 45brj9c 45q11c 54b7fta0cc 55qw42g
+    55qx5d 5su34j936bgsg 5tzm5g 6frz82g 6qq986b3xl 80adxhks 80akhbyknj4f 80ao21a 80aqecdr1a
+    80asehdb 80aswg 8y0a063a 90a3ac 90ae 90ais 9et52u 9krt00a 9t4b11yi5a b4w605ferd
+    bck1b9a5dre4c c1avg c2br7g cck2b3b cckwcxetd cg4bki clchc0ea0b2g2a9gcd czr694b czrs0t czru2d
+    d1acj3b d1alf e1a4c eckvdtc9d efvy88h estv75g fct429k fiq228c5hs fiqs8s fiqz9s fjq720a
+    flw351e fpcrj9c3d fzc2c9e2c g2xv08c g6w251d gckr3f0f gecrj9c gk3at1e h2breg3eve h2brj9c
+    h2brj9c8c hlcj6aya9esc7a hxt324i hxt814e i1b6b1a6a2e imr513n io0a7i j1aef j1amh j6w193g
+    jlq480n2rg jlq61u9w7b jny84jb6db3v jvr189m jxalpdlp kcrx77d1x4a kprw13d kpry57d kput3i l1acc
+    mix891f mk1bu44c mxtq1m node nqv7f nqv7fs00ema nyqy26a o3cw4h otu796d p1acf p1ai pssy2u
+    q7ce6a q9jyb4c qcka1pmc qxa6a qxam rvc1e0am3e s9brj9c ses554g t60b56a tckwe tiq49xqyj unup4y
+    vhquv vuq861b w4r85el8fhu5dnra w4rs40l wnyo7av7dy20a xhq521b xkc2al3hye2a xkc2dl3a5ee0h
+    y9a3aq yfro4i67o zckzah zfr164b
+    """
+)
 #: "Example" in the scripts of those, as it stands before the top-level domains for tests.
-_EXAMPLES = "9n2bp8q e1afmkfd fsqu00a hxajbheg2az3al p1b6ci4b4b3a r8jz45g zkc6cc5bi7f6e".split()
+_EXAMPLES = _names(
+    """
+    9n2bp8q e1afmkfd fsqu00a hxajbheg2az3al p1b6ci4b4b3a r8jz45g zkc6cc5bi7f6e
+    """
+)
 #: The others. A name that has one of them needs labels that begin with a letter (RFC 5893).
-_RIGHT_TO_LEFT = """
-4dbrk0ce 4gbrim 9dbq2a deba0ad fhbei hgbk6aj7f53bba kgbechtv lgbbat1ad8j mgb2ddes mgb9awbf
-mgba3a3ejt mgba3a4f16a mgba7c0bbn0a mgbaa2b2gb74gda mgbaakc7dvf mgbaam7a8h mgbab2bd mgbah1a3hjkrd
-mgbai9azgqp6j mgbayh7gpa mgbbh1a mgbbh1a71e mgbc0a9azcg mgbca7dzdo mgbcpq6gpa1a mgberp4a5d4ar
-mgbfoq7gek97g mgbgu82a mgbi4ecexp mgbpl2fh mgbt3dhd mgbtf8fl mgbtx2b mgbx4cd0ab ngbc5azd ngbe9e0a
-ngbrx ogbpf8fl pgbs0dh wgbh1c wgbl6a ygbi2ammx
-""".split()
+_RIGHT_TO_LEFT = _names(
+    """
+    4dbrk0ce 4gbrim 9dbq2a deba0ad fhbei hgbk6aj7f53bba kgbechtv lgbbat1ad8j mgb2ddes mgb9awbf
+    mgba3a3ejt mgba3a4f16a mgba7c0bbn0a mgbaa2b2gb74gda mgbaakc7dvf mgbaam7a8h mgbab2bd
+    mgbah1a3hjkrd mgbai9azgqp6j mgbayh7gpa mgbbh1a mgbbh1a71e mgbc0a9azcg mgbca7dzdo
+    mgbcpq6gpa1a mgberp4a5d4ar mgbfoq7gek97g mgbgu82a mgbi4ecexp mgbpl2fh mgbt3dhd mgbtf8fl
+    mgbtx2b mgbx4cd0ab ngbc5azd ngbe9e0a ngbrx ogbpf8fl pgbs0dh wgbh1c wgbl6a ygbi2ammx
+    """
+)
 
 
 def _punycode(names: list[str]) -> Expr:
@@ -226,12 +284,12 @@ def _lettered() -> Expr:
                 by_third: dict[frozenset[int], list[int]] = {}
                 for second, last in more.items():
                     by_third.setdefault(frozenset(last), []).append(second)
-                for last, digits in by_third.items():
-                    if last not in thirds:
-                        thirds[last] = following
-                        edges.append((following, _base36(last), end))
+                for third, digits in by_third.items():
+                    if third not in thirds:
+                        thirds[third] = following
+                        edges.append((following, _base36(third), end))
                         following += 1
-                    edges.append((seconds[key][0], _base36(digits), thirds[last]))
+                    edges.append((seconds[key][0], _base36(digits), thirds[third]))
             seconds[key][1].append(digit)
         behind = following
         following += 1
@@ -244,4 +302,6 @@ def _lettered() -> Expr:
 
 def _base36(digits: Iterable[int]) -> Expr:
     """Digits in their usual spelling; all spellings would take many more states."""
-    return Alt(tuple([Literal(b"abcdefghijklmnopqrstuvwxyz0123456789"[d : d + 1]) for d in sorted(digits)]))
+    return Alt(
+        tuple([Literal(b"abcdefghijklmnopqrstuvwxyz0123456789"[d : d + 1]) for d in sorted(digits)])
+    )

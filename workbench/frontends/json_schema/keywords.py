@@ -293,7 +293,9 @@ def _format(reader: _Reader, keyword: str, value: Any) -> None:
         reader.note(keyword, "annotation", "formats are not asserted")
     elif value in FORMATS:
         name = value
-        if name == "hostname" and (not reader.document.declared or reader.location.resource.draft <= 6):
+        if name == "hostname" and (
+            not reader.document.declared or reader.location.resource.draft <= 6
+        ):
             # up to draft 6 labels in Punycode are not looked into
             name = "host-name"
         reader.location.format = name
