@@ -17,7 +17,13 @@ from typing import Any
 
 from workbench.diagnostics.bench_commands import add_bench
 from workbench.diagnostics.commands import add_diagnostics
-from workbench.diagnostics.files import add_grammar_file, kind_of, read_grammar, read_vocabulary
+from workbench.diagnostics.files import (
+    add_grammar_file,
+    kind_of,
+    read_grammar,
+    read_vocabulary,
+    schema_options,
+)
 from workbench.errors import WorkbenchError
 from workbench.export.commands import add_export
 from workbench.wording import number_of
@@ -132,7 +138,7 @@ def _check(arguments: argparse.Namespace) -> int:
     path: Path = arguments.file
     kind = kind_of(path, arguments.kind)
     began = time.perf_counter()
-    grammar = read_grammar(path, kind)
+    grammar = read_grammar(path, kind, schema_options(arguments))
     compiled = compile_grammar(grammar, read_vocabulary(arguments.tokenizer))
     matcher = compiled.matcher()
     least = matcher.finish_distance()
@@ -146,6 +152,8 @@ def _check(arguments: argparse.Namespace) -> int:
         else "shortest text: not known"
     )
     for outcome in grammar.outcomes:
+        if outcome.warning:
+            print(f"warning: {outcome.pointer} {outcome.warning}")
         if outcome.status in ("restricted", "unsupported"):
             print(f"{outcome.status}: {outcome.pointer} {outcome.keyword}: {outcome.detail}")
     print(f"ready in {time.perf_counter() - began:.2f} s")

@@ -195,7 +195,7 @@ def _encode(artifact: Artifact, names: Mapping[Expand, str]) -> bytes:
         "lazy": lazy,
         "source": _source_out(grammar.source),
         "outcomes": json.dumps(
-            [[o.pointer, o.keyword, o.status, o.detail] for o in grammar.outcomes]
+            [[o.pointer, o.keyword, o.status, o.detail, o.warning] for o in grammar.outcomes]
         ),
         "automaton_start": automaton.start,
         "grows": automaton.grow is not None,

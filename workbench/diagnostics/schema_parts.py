@@ -83,7 +83,7 @@ def blamed(schema: Any, wanted: Any = True) -> str | None:
             json_schema(schema, on_unsupported="report")
         else:
             both = {"allOf": [{"$ref": _HOME}, wanted]}
-            json_schema(both, on_unsupported="report", registry={_HOME: schema})
+            _with_registry(both, schema)
     except UnsatisfiableGrammar as error:
         return error.part.removeprefix(_HOME)
     except GrammarSyntaxError:
@@ -171,14 +171,19 @@ def _broken(schema: Any, part: Part) -> Finding | None:
 
 def _satisfiable(schema: Any, wanted: Any) -> bool:
     """Whether it is sure that some value satisfies both."""
-    from workbench.frontends.json_schema import json_schema
-
     both = {"allOf": [{"$ref": _HOME}, wanted]}
     try:
-        json_schema(both, on_unsupported="report", registry={_HOME: schema})
+        _with_registry(both, schema)
     except WorkbenchError:
         return False
     return True
+
+
+def _with_registry(both: Any, schema: Any) -> None:
+    """Read a schema that refers to the one that a grammar was made of, whatever that was forgiven."""
+    from workbench.frontends.json_schema import json_schema
+
+    json_schema(both, on_unsupported="report", on_dangling="forbid", registry={_HOME: schema})
 
 
 def _size(schema: Any) -> int:

@@ -74,7 +74,10 @@ def page(
         )
         for example, verdict in zip(recipe.examples, verdicts, strict=True)
     ]
-    outcomes = [(o.status, o.pointer, o.keyword, o.detail) for o in grammar.outcomes]
+    outcomes = [
+        (o.status, o.pointer, o.keyword, "; ".join(filter(None, (o.detail, o.warning))))
+        for o in grammar.outcomes
+    ]
     parts = [
         f"<h1>{escape(title)}</h1>",
         _table("In short", ("what", "found"), facts),

@@ -257,7 +257,13 @@ def build(recipe: Recipe) -> Built:
         "examples.json": _readable(_examples(recipe.examples, verdicts)),
         "outcomes.json": _readable(
             [
-                {"pointer": o.pointer, "keyword": o.keyword, "status": o.status, "detail": o.detail}
+                {
+                    "pointer": o.pointer,
+                    "keyword": o.keyword,
+                    "status": o.status,
+                    "detail": o.detail,
+                    **({"warning": o.warning} if o.warning else {}),
+                }
                 for o in grammar.outcomes
             ]
         ),

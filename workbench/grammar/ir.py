@@ -295,12 +295,16 @@ def walk(expr: Expr) -> Iterator[Expr]:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one constraint of a schema."""
+    """What became of one constraint of a schema.
+
+    ``warning`` says what is surely a mistake of the author and what to do, such as a misspelled keyword.
+    """
 
     pointer: str
     keyword: str
     status: TypingLiteral["enforced", "restricted", "annotation", "unsupported"]
     detail: str = ""
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)

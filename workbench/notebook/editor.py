@@ -178,6 +178,8 @@ def _warnings(grammar: Grammar) -> list[str]:
         for o in grammar.outcomes
         if o.status in ("unsupported", "restricted")
     ]
+    # what is surely a mistake comes first
+    found = [f"{o.pointer or '#'}: {o.warning}" for o in grammar.outcomes if o.warning] + found
     found = list(dict.fromkeys(found))
     more = len(found) - MOST_WARNINGS
     return found[:MOST_WARNINGS] + ([f"and {more} more"] if more > 0 else [])

@@ -59,13 +59,14 @@ def grammar_html(grammar: Grammar) -> str:
     if grammar.outcomes:
         counts = Counter(outcome.status for outcome in grammar.outcomes)
         summary = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-        told = [o for o in grammar.outcomes if o.status in ("restricted", "unsupported")]
+        told = [o for o in grammar.outcomes if o.warning]
+        told += [o for o in grammar.outcomes if o.status in ("restricted", "unsupported")]
         rows = [
             [
                 f"<code>{escape(o.pointer or '#')}</code>",
                 escape(o.keyword),
-                f"{'⚠' if o.status == 'restricted' else '✕'} {o.status}",
-                escape(o.detail),
+                f"{'✕' if o.status == 'unsupported' else '⚠'} {o.status}",
+                escape(o.warning or o.detail),
             ]
             for o in told[:ROWS]
         ]

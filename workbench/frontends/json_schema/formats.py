@@ -56,9 +56,8 @@ LEFT_OUT = {
     f"of Western Europe beyond ASCII; {_SHAPES}",
     "host-name": _SHAPES,
     "idn-hostname": "scripts other than Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew, Arabic, "
-    "Devanagari, Thai, Han, Kana and Hangul; labels of them that might have more than 63 octets in Punycode "
-    ""
-    "(above 15 to 28 letters, 24 of Latin ones unless just one is beyond ASCII); more than one of above 35 octets, or 6 in all; xn-- as in hostname",
+    "Devanagari, Thai, Han, Kana and Hangul; their labels above 35 octets in Punycode but one, which has up to "
+    "15 to 28 letters; more than 6 labels; xn-- as in hostname",
     "email": "domains but those of up to 12 labels of 14 characters, 7 of 26, 3 of 62, one of 63 among 9 of 13, or "
     "two of 63 before 6 of 9",
     "idn-email": "domains in other scripts than those of idn-hostname or of more than 189 characters; more "

@@ -8,11 +8,13 @@ Next file to read: ``facts.py``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 from workbench.errors import GrammarSyntaxError
-from workbench.frontends.json_schema.document import Document, escape
+from workbench.frontends.json_schema.document import DanglingReference, Document, escape
 from workbench.frontends.json_schema.formats import BOUNDED, FORMATS, LEFT_OUT, MOST, UNCLEAR
+from workbench.frontends.json_schema.hints import misspelled, wrapped
 from workbench.frontends.json_schema.keyword_tables import SINCE, SPEAKS_OF, VALIDATION
 from workbench.frontends.json_schema.location import (
     CellRule,
@@ -51,10 +53,25 @@ class _Reader:
     def wrong(self, keyword: str, message: str, *, hint: str | None = None) -> GrammarSyntaxError:
         return GrammarSyntaxError(f"{keyword} {message}", pointer=self.pointer(keyword), hint=hint)
 
-    def note(self, keyword: str, status: Any, detail: str = "") -> None:
+    def note(self, keyword: str, status: Any, detail: str = "", warning: str = "") -> None:
         if not self.document.silent:
             pointer = f"{self.location.pointer}/{escape(keyword)}"
-            self.document.outcomes.append(Outcome(pointer, keyword, status, detail))
+            self.document.outcomes.append(Outcome(pointer, keyword, status, detail, warning))
+
+    def unknown(self, keyword: str) -> None:
+        """Note a word that is no keyword, and warn where it nearly is one."""
+        near = misspelled(keyword, self.schema[keyword])
+        if near is None or near in self.schema:
+            self.note(keyword, "annotation")
+            return
+        if self.document.strict and not self.document.silent:
+            raise GrammarSyntaxError(
+                f"{keyword!r} is not a keyword",
+                pointer=self.pointer(keyword),
+                hint=f"did you mean {near!r}?",
+            )
+        warning = f"{keyword!r} is not a keyword and says nothing; did you mean {near!r}?"
+        self.note(keyword, "annotation", warning=warning)
 
     def enforced(self, keyword: str) -> None:
         self.note(keyword, "enforced")
@@ -101,10 +118,14 @@ def read_keywords(document: Document, location: Location) -> None:
     draft = location.resource.draft
     if "$ref" in schema and draft <= 7:
         _reference(reader, "$ref", schema["$ref"])
+        said = _HANDLERS.keys() - {"type"}  # beside a reference it mostly says the same again
         for keyword in schema:
             if keyword != "$ref":
-                reader.note(keyword, "annotation", "draft 7 and older ignore what is beside $ref")
+                detail = "draft 7 and older ignore what is beside $ref"
+                reader.note(keyword, "annotation", detail, detail if keyword in said else "")
         return
+    if location is document.root:
+        _look_for_wrapping(reader)
     if "type" in schema and document.validates:
         _type(reader, "type", schema["type"])
     placed = False
@@ -118,9 +139,13 @@ def read_keywords(document: Document, location: Location) -> None:
             placed = True
         handler = _HANDLERS.get(keyword)
         if handler is None:
-            reader.note(keyword, "annotation")
+            reader.unknown(keyword)
         elif document.declared and SINCE.get(keyword, 0) > draft:
-            reader.note(keyword, "annotation", f"not a keyword of draft {draft}")
+            since, named = (_DRAFTS.get(one, one) for one in (SINCE[keyword], draft))
+            warning = (
+                f"{keyword!r} came with draft {since} and says nothing in one of draft {named}"
+            )
+            reader.note(keyword, "annotation", f"not a keyword of draft {draft}", warning)
         elif not document.validates and keyword in VALIDATION:
             reader.note(keyword, "annotation", "the dialect leaves validation out")
         else:
@@ -131,6 +156,29 @@ def read_keywords(document: Document, location: Location) -> None:
         location.same_instance.append(None)
     if location.same_instance == [None]:
         location.same_instance = []
+
+
+_DRAFTS = {2019: "2019-09", 2020: "2020-12"}
+
+
+def _look_for_wrapping(reader: _Reader) -> None:
+    """Say so when the schema is inside what was passed: then it says nothing, and any JSON fits."""
+    path = wrapped(reader.schema)
+    if path is None:
+        if reader.schema.get("type") == "json_object":
+            raise reader.wrong(
+                "type", "'json_object' is not a type", hint='any object is {"type": "object"}'
+            )
+        return
+    inside = "".join(f"[{word!r}]" for word in path)
+    pointer = "/".join(("#", *path))
+    message = f"the schema is inside, at {pointer}, and what is around it says nothing"
+    hint = f"pass schema{inside}"
+    if reader.document.strict or "type" in reader.schema:
+        raise GrammarSyntaxError(message, pointer="#", hint=hint)
+    reader.document.outcomes.append(
+        Outcome(pointer, path[-1], "annotation", warning=f"{message}: any JSON fits; {hint}")
+    )
 
 
 #: Keywords that say what becomes of properties that are not listed.
@@ -144,7 +192,7 @@ def _close(reader: _Reader) -> None:
         return
     _members(reader).rest = reader.document.child(reader.location, "additionalProperties", False)
     reader.note("additionalProperties", "restricted", "closed, as an option asks")
-    if reader.document.all_required:
+    if reader.document.strict:
         reader.location.required = tuple(dict.fromkeys((*reader.location.required, *listed)))
 
 
@@ -203,12 +251,35 @@ def _values(reader: _Reader, keyword: str, values: list[Any]) -> None:
 def _reference(reader: _Reader, keyword: str, value: Any) -> None:
     if not isinstance(value, str):
         raise reader.wrong(keyword, "must be a string")
-    target = reader.document.resolve(reader.location, keyword, value)
-    if target is None:
-        reader.unsupported(keyword, f"{value!r} lies in a document that is not in the registry")
-        return
-    reader.location.same_instance.append(target)
-    reader.enforced(keyword)
+    document, location = reader.document, reader.location
+    forbids = document.forbids_dangling and not _is_denied(location.pointer)
+    unknown = f"{value!r} lies in a document that is not in the registry"
+    try:
+        target = document.resolve(location, keyword, value)
+        wrong = unknown if target is None else None
+    except DanglingReference as error:
+        target, wrong = None, str(error)
+        if not forbids:
+            hint = 'on_dangling="forbid" makes a schema of all but the part that has it'
+            raise GrammarSyntaxError(wrong, pointer=reader.pointer(keyword), hint=hint) from None
+    if target is not None:
+        location.same_instance.append(target)
+        reader.enforced(keyword)
+    elif forbids:
+        assert wrong is not None
+        target = document.child(location, keyword, False)
+        target.reason = wrong
+        location.same_instance.append(target)
+        reader.note(keyword, "restricted", f"forbidden, as an option asks: {wrong}")
+    else:
+        reader.unsupported(keyword, unknown)
+
+
+def _is_denied(pointer: str) -> bool:
+    """Whether a schema stands under ``not`` or ``if``, where to forbid it is to allow more."""
+    tokens = pointer.split("/")
+    names = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+    return any(token in ("not", "if") and before not in names for before, token in pairwise(tokens))
 
 
 def _all_of(reader: _Reader, keyword: str, value: Any) -> None:
