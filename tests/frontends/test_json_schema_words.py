@@ -72,8 +72,14 @@ def test_a_word_near_a_keyword_is_a_warning(word: str, value: Any, keyword: str)
     [
         # dialects and tools
         *[(word, True) for word in ("nullable", "optional", "deprecated", "x-order", "x_type")],
-        *[(word, {}) for word in ("discriminator", "xml", "externalDocs", "x-items", "^x-y", "_meta")],
-        *[(word, "text") for word in ("markdownDescription", "tsType", "javaType", "goType", "unit")],
+        *[
+            (word, {})
+            for word in ("discriminator", "xml", "externalDocs", "x-items", "^x-y", "_meta")
+        ],
+        *[
+            (word, "text")
+            for word in ("markdownDescription", "tsType", "javaType", "goType", "unit")
+        ],
         *[(word, ["a"]) for word in ("enumDescriptions", "enumNames", "tags", "options", "order")],
         ("example", {"a": 1}),
         ("examples", [1]),
@@ -142,8 +148,14 @@ SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
             {"response_format": {"type": "json_schema", "json_schema": {"schema": SCHEMA}}},
             ["response_format", "json_schema", "schema"],
         ),
-        ({"text": {"format": {"type": "json_schema", "schema": SCHEMA}}}, ["text", "format", "schema"]),
-        ({"toolSpec": {"name": "f", "inputSchema": {"json": SCHEMA}}}, ["toolSpec", "inputSchema", "json"]),
+        (
+            {"text": {"format": {"type": "json_schema", "schema": SCHEMA}}},
+            ["text", "format", "schema"],
+        ),
+        (
+            {"toolSpec": {"name": "f", "inputSchema": {"json": SCHEMA}}},
+            ["toolSpec", "inputSchema", "json"],
+        ),
     ],
 )
 def test_a_schema_in_a_wrapping(tool: Any, path: list[str]) -> None:
@@ -157,7 +169,10 @@ def test_a_schema_in_a_wrapping(tool: Any, path: list[str]) -> None:
 @pytest.mark.parametrize(
     ("tool", "inside"),
     [
-        ({"type": "function", "function": {"name": "f", "parameters": SCHEMA}}, "['function']['parameters']"),
+        (
+            {"type": "function", "function": {"name": "f", "parameters": SCHEMA}},
+            "['function']['parameters']",
+        ),
         ({"type": "function", "name": "f", "parameters": SCHEMA}, "['parameters']"),
         ({"type": "json_schema", "json_schema": {"schema": SCHEMA}}, "['json_schema']['schema']"),
         ({"type": "json_object"}, '{"type": "object"}'),
@@ -268,6 +283,20 @@ def test_the_option() -> None:
     assert one.rules.key != other.rules.key  # type: ignore[attr-defined]
 
 
+def test_types_take_the_option_and_have_the_warnings() -> None:
+    pydantic = pytest.importorskip("pydantic")
+    extra = {"minlength": 2, "$ref": "#/$defs/none"}
+
+    class Line(pydantic.BaseModel):  # type: ignore[misc, name-defined]
+        sku: str = pydantic.Field(default="", json_schema_extra=extra)
+
+    with pytest.raises(GrammarSyntaxError):
+        wb.from_type(Line)
+    grammar = wb.from_type(Line, on_dangling="forbid")
+    assert [o.keyword for o in grammar.outcomes if o.warning] == ["minlength"]
+    assert accepts(grammar, {}) and not accepts(grammar, {"sku": "a"})
+
+
 def test_warnings_survive_a_file(tmp_path: Any) -> None:
     compiled = compile_grammar(wb.json_schema({"propertys": {}}), VOCABULARY)
     path = tmp_path / "compiled"
@@ -281,7 +310,9 @@ def test_a_bundle_has_the_option_and_the_warnings(tmp_path: Any) -> None:
     grammar = wb.json_schema({**tools("#none"), "require": ["tool"]}, on_dangling="forbid")
     path = tmp_path / "bundle.zip"
     tests = {"accept": [{"tool": "good"}], "reject": [{"tool": "bad", "x": 1}]}
-    wb.export(grammar, path, tests=tests, options={"on_dangling": "forbid"}, dead_end_note="one is broken")
+    wb.export(
+        grammar, path, tests=tests, options={"on_dangling": "forbid"}, dead_end_note="one is broken"
+    )
     assert wb.verify(path).ok
     import zipfile
 

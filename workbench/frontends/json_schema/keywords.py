@@ -260,7 +260,7 @@ def _reference(reader: _Reader, keyword: str, value: Any) -> None:
     except DanglingReference as error:
         target, wrong = None, str(error)
         if not forbids:
-            hint = 'on_dangling="forbid" makes a schema of all but the part that has it'
+            hint = 'on_dangling="forbid" (--on-dangling forbid) forbids the part that has it and keeps the rest'
             raise GrammarSyntaxError(wrong, pointer=reader.pointer(keyword), hint=hint) from None
     if target is not None:
         location.same_instance.append(target)
