@@ -75,6 +75,32 @@ def test_check_lists_the_restrictions_of_a_schema(tmp_path: Path) -> None:
     assert "shortest text: 2 bytes" in said
 
 
+def test_check_warns_of_words_that_say_nothing(tmp_path: Path) -> None:
+    schema = {"type": "object", "propertys": {"a": {}}, "additionalProperties": False}
+    said = report(check(tmp_path / "a.json", json.dumps(schema)))
+    assert "warning: #/propertys 'propertys' is not a keyword" in said and "'properties'" in said
+    tool = {"name": "f", "parameters": {"type": "object"}}
+    said = report(check(tmp_path / "b.json", json.dumps(tool)))
+    assert "warning: #/parameters" in said and "schema['parameters']" in said
+
+
+def test_check_forbids_what_refers_to_nothing_when_asked(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/none"}}}
+    path = tmp_path / "a.json"
+    assert "--on-dangling" in message(check(path, json.dumps(schema)))
+    said = report(run("check", path, "--on-dangling", "forbid"))
+    assert "restricted: #/properties/a/$ref" in said and "leads nowhere" in said
+    done = run("why", path, "7", "--after", '{"a": ', "--on-dangling", "forbid")
+    assert done.returncode == 2 and "a" in done.stderr
+    tests = tmp_path / "tests.json"
+    tests.write_text(json.dumps({"accept": ["{}"], "reject": ['{"a": 1}']}))
+    bundle = tmp_path / "bundle.zip"
+    asked = ("--on-dangling", "forbid", "--dead-end-note", "one tool is broken")
+    done = run("export", path, bundle, "--tests", tests, *asked)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert run("verify", bundle).returncode == 0
+
+
 def test_check_reads_a_pattern(tmp_path: Path) -> None:
     said = report(check(tmp_path / "p.regex", r"\d{3}-[a-z]{2,}" + "\n"))
     assert "shortest text: 6 bytes" in said

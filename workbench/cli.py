@@ -25,6 +25,7 @@ from workbench.diagnostics.files import (
     kind_of,
     read_grammar,
     read_vocabulary,
+    schema_options,
 )
 from workbench.errors import GrammarTooComplex, WorkbenchError
 from workbench.export.commands import add_export
@@ -153,7 +154,7 @@ def _check(arguments: argparse.Namespace) -> int:
     path: Path = arguments.file
     kind = kind_of(path, arguments.kind)
     began = time.perf_counter()
-    grammar = read_grammar(path, kind)
+    grammar = read_grammar(path, kind, schema_options(arguments))
     compiled = compile_grammar(grammar, read_vocabulary(arguments.tokenizer))
     matcher = compiled.matcher()
     least = matcher.finish_distance()

@@ -379,12 +379,13 @@ export class Editor implements Panel {
 /** One kind of restriction in a line; of several places the pointers unfold. */
 function outcomeLine({ status, keyword, detail, places, pointers }: Outcome): HTMLElement {
   const sign = status === "unsupported" ? "✕" : "⚠";
-  const why = detail && `: ${detail}`;
+  const why = status === "warning" ? "" : detail && `: ${detail}`;
+  const said = (where: string) => (status === "warning" ? [detail, where] : [h("code", {}, keyword), ` is ${status}${where}${why}`]);
   const pointer = (text: string) => h("code", {}, ...breakable(text));
-  if (places === 1) return h("div", {}, `${sign} `, pointer(pointers[0]!), ": ", h("code", {}, keyword), ` is ${status}${why}`);
+  if (places === 1) return h("div", {}, `${sign} `, pointer(pointers[0]!), ": ", ...said(""));
   const listed = pointers.map((text) => h("li", {}, pointer(text)));
   const more = places > pointers.length && h("li", {}, `and ${count(places - pointers.length)} more`);
-  return h("details", { class: "wb-outcome" }, h("summary", {}, `${sign} `, h("code", {}, keyword), ` is ${status} in ${plural(places, "place")}${why}`), h("ul", {}, ...listed, more));
+  return h("details", { class: "wb-outcome" }, h("summary", {}, `${sign} `, ...said(` in ${plural(places, "place")}`)), h("ul", {}, ...listed, more));
 }
 
 function verdictParts(found: Verdict, draw: (way: Way) => HTMLElement): (HTMLElement | string)[] {

@@ -5,7 +5,10 @@ Next file to read: ``finite.py``.
 
 from __future__ import annotations
 
-from workbench.grammar.ir import Alt, CharSet, Expr, Literal, Repeat, Seq
+from collections.abc import Callable, Iterable
+from heapq import heappop, heappush
+
+from workbench.grammar.ir import Alt, CharSet, Expr, Graph, Literal, Repeat, Seq, children
 
 __all__ = ["length_range"]
 
@@ -24,18 +27,22 @@ def length_range(expr: Expr) -> tuple[int, int | None] | None:
         elif isinstance(item, Literal):
             length = len(item.data.decode("utf-8"))
             done.append((length, length))
-        elif not isinstance(item, Seq | Alt | Repeat):
+        elif not isinstance(item, Seq | Alt | Repeat | Graph):
             raise TypeError(f"{type(item).__name__} is not an expression over characters")
         elif not opened:
             todo.append((item, True))
-            parts = (item.item,) if isinstance(item, Repeat) else item.items
+            parts = children(item)
             todo.extend((part, False) for part in parts)
         elif isinstance(item, Repeat):
             done.append(_repeated(done.pop(), item))
         else:
-            mark = len(done) - len(item.items)
+            parts = children(item)
+            mark = len(done) - len(parts)
             lengths = done[mark:]
             del done[mark:]
+            if isinstance(item, Graph):
+                done.append(_over_paths(item, lengths[::-1]))
+                continue
             done.append(_joined(lengths) if isinstance(item, Seq) else _widest(lengths))
     return done[0]
 
@@ -70,3 +77,69 @@ def _widest(parts: list[tuple[int, int | None] | None]) -> tuple[int, int | None
     low = min(part[0] for part in some)
     highs = [part[1] for part in some]
     return low, None if None in highs else max(high for high in highs if high is not None)
+
+
+def _over_paths(
+    graph: Graph, labels: list[tuple[int, int | None] | None]
+) -> tuple[int, int | None] | None:
+    """The shortest and the longest way through a graph; labels in the order of its edges."""
+    steps: list[list[tuple[int, int, int | None]]] = [[] for _ in range(graph.n_states)]
+    before: list[list[int]] = [[] for _ in range(graph.n_states)]
+    for (source, _, target), label in zip(graph.edges, labels, strict=True):
+        if label is not None:
+            steps[source].append((target, *label))
+            before[target].append(source)
+    live = _reached(graph.finals, lambda state: before[state])
+    live &= _reached((graph.start,), lambda state: [step[0] for step in steps[state]])
+    if graph.start not in live:
+        return None
+    least = {graph.start: 0}
+    heap = [(0, graph.start)]
+    while heap:
+        length, state = heappop(heap)
+        if length > least[state]:
+            continue
+        for target, low, _ in steps[state]:
+            if target in live and length + low < least.get(target, length + low + 1):
+                least[target] = length + low
+                heappush(heap, (length + low, target))
+    low = min(least[state] for state in graph.finals if state in least)
+    # the longest way, by states in an order in which all edges lead on
+    open_ = dict.fromkeys(live, 0)
+    for state in live:
+        for target, *_ in steps[state]:
+            if target in live:
+                open_[target] += 1
+    ready = [state for state in live if not open_[state]]
+    most: dict[int, int | None] = dict.fromkeys(live, 0)
+    done = 0
+    while ready:
+        state = ready.pop()
+        done += 1
+        here = most[state]
+        for target, _, high in steps[state]:
+            if target in live:
+                there = most[target]
+                most[target] = (
+                    None
+                    if here is None or high is None or there is None
+                    else max(there, here + high)
+                )
+                open_[target] -= 1
+                if not open_[target]:
+                    ready.append(target)
+    if done < len(live):
+        return low, None
+    highs = [most[state] for state in graph.finals if state in live]
+    return low, None if None in highs else max(high for high in highs if high is not None)
+
+
+def _reached(first: Iterable[int], onward: Callable[[int], list[int]]) -> set[int]:
+    found = set(first)
+    todo = list(found)
+    while todo:
+        for state in onward(todo.pop()):
+            if state not in found:
+                found.add(state)
+                todo.append(state)
+    return found

@@ -195,7 +195,10 @@ def _encode(artifact: Artifact, names: Mapping[Expand, str]) -> bytes:
         "lazy": lazy,
         "source": _source_out(grammar.source),
         "outcomes": json.dumps(
-            [[o.pointer, o.keyword, o.status, o.detail, *o.kinds] for o in grammar.outcomes]
+            [
+                [o.pointer, o.keyword, o.status, o.detail, o.warning, *o.kinds]
+                for o in grammar.outcomes
+            ]
         ),
         "automaton_start": automaton.start,
         "grows": automaton.grow is not None,
@@ -483,7 +486,10 @@ class _Outcomes(Sequence[Outcome]):
     def _all(self) -> tuple[Outcome, ...]:
         try:
             read = [list(map(_text, outcome)) for outcome in json.loads(self._text)]
-            found = tuple(Outcome(one[0], one[1], one[2], one[3], tuple(one[4:])) for one in read)  # type: ignore[arg-type]
+            found = tuple(
+                Outcome(one[0], one[1], one[2], one[3], tuple(one[5:]), one[4])  # type: ignore[arg-type]
+                for one in read
+            )
             if not {outcome.status for outcome in found} <= _STATUSES:
                 raise ValueError("an outcome of no known kind")
         except (RecursionError, TypeError, ValueError) as error:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ __all__ = [
     "read_source",
     "read_tests",
     "read_vocabulary",
+    "schema_options",
 ]
 
 #: What a file is, by its suffix.
@@ -44,6 +46,12 @@ def add_grammar_file(parser: argparse.ArgumentParser) -> None:
         "--kind",
         choices=sorted(set(KINDS.values())),
         help="what the file is (default: its suffix)",
+    )
+    parser.add_argument(
+        "--on-dangling",
+        choices=("raise", "forbid"),
+        default="raise",
+        help="of a schema: refuse references that lead nowhere, or forbid the parts that have them",
     )
     parser.add_argument(
         "--budget",
@@ -97,8 +105,13 @@ def read_source(path: Path) -> str:
     return read_text(data, str(path))
 
 
-def read_grammar(path: Path, kind: str) -> Grammar:
-    """Read a grammar file. Raises what its front end raises."""
+def schema_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The options for a schema that are not the defaults of its front end."""
+    return {} if arguments.on_dangling == "raise" else {"on_dangling": arguments.on_dangling}
+
+
+def read_grammar(path: Path, kind: str, options: Mapping[str, Any] | None = None) -> Grammar:
+    """Read a grammar file, a schema with options. Raises what its front end raises."""
     text = read_source(path)
     if kind == "gbnf":
         from workbench.frontends.gbnf import gbnf
@@ -110,7 +123,7 @@ def read_grammar(path: Path, kind: str) -> Grammar:
         return regex(text.removesuffix("\n").removesuffix("\r"))
     from workbench.frontends.json_schema import json_schema
 
-    return json_schema(text)
+    return json_schema(text, **(options or {}))
 
 
 def read_vocabulary(tokenizer: Path | None) -> Vocabulary:

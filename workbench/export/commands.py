@@ -12,6 +12,7 @@ from workbench.diagnostics.files import (
     read_grammar,
     read_tests,
     read_vocabulary,
+    schema_options,
 )
 from workbench.errors import ExportRefused, WorkbenchError
 
@@ -65,7 +66,8 @@ def _export(arguments: argparse.Namespace) -> int:
     from workbench.decoding.trace import Trace
     from workbench.export.bundle import export
 
-    grammar = read_grammar(arguments.file, kind_of(arguments.file, arguments.kind))
+    options = schema_options(arguments)
+    grammar = read_grammar(arguments.file, kind_of(arguments.file, arguments.kind), options)
     vocabulary = read_vocabulary(arguments.tokenizer) if arguments.tokenizer else None
     tests = read_tests(arguments.tests)
     try:
@@ -78,6 +80,7 @@ def _export(arguments: argparse.Namespace) -> int:
             arguments.out,
             tests=tests,
             vocabulary=vocabulary,
+            options=options,
             title=arguments.title,
             dead_end_note=arguments.dead_end_note,
             targets=arguments.target,

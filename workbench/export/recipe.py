@@ -281,6 +281,7 @@ def build(recipe: Recipe) -> Built:
                     "status": o.status,
                     "detail": o.detail,
                     "kinds": list(o.kinds),
+                    **({"warning": o.warning} if o.warning else {}),
                 }
                 for o in grammar.outcomes
             ]

@@ -42,7 +42,10 @@ def fingerprint(grammar: Grammar) -> str | None:
         for array in arrays.values():
             digest.update(array.tobytes())
         source = grammar.source
-        outcomes = [[o.pointer, o.keyword, o.status, o.detail, *o.kinds] for o in grammar.outcomes]
+        outcomes = [
+            [o.pointer, o.keyword, o.status, o.detail, o.warning, *o.kinds]
+            for o in grammar.outcomes
+        ]
         source_key = source.hex() if isinstance(source, bytes) else content_key(source)
         if source_key is None:
             return None

@@ -302,6 +302,7 @@ class Outcome:
     of the alphabet: values in other spellings of strings ("escapes"), with longer runs of digits ("length"), in
     other notations of numbers ("notation"), with names in another order ("order"), with other whitespace
     ("whitespace"), or values that it has in no spelling ("values"). ``detail`` says which.
+    ``warning`` says what is surely a mistake of the author and what to do, such as a misspelled keyword.
     """
 
     pointer: str
@@ -309,6 +310,7 @@ class Outcome:
     status: TypingLiteral["enforced", "restricted", "annotation", "unsupported"]
     detail: str = ""
     kinds: tuple[str, ...] = ()
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,8 @@ def outcome_html(group: OutcomeGroup, places: int | None = None) -> str:
     sign = "✕" if group.status == "unsupported" else "⚠"
     why = f": {escape(group.detail)}" if group.detail else ""
     keyword = f"<code>{escape(group.keyword)}</code> is {escape(group.status)}"
+    if group.status == "warning":
+        keyword, why = escape(group.detail), ""
     if count == 1:
         return f"<p>{sign} <code>{escape(group.pointers[0])}</code>: {keyword}{why}</p>"
     listed = "".join(f"<p><code>{escape(pointer)}</code></p>" for pointer in group.pointers)

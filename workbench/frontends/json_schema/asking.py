@@ -25,14 +25,15 @@ __all__ = ["Asking", "together"]
 
 
 class Asking:
-    """A schema, read with the default options but for constraints that cannot be enforced: they are left out.
+    """A schema, read with the default options but for constraints that cannot be enforced, which are left out, and
+    references that lead nowhere, which no value satisfies.
 
     Raises ``GrammarSyntaxError`` for a malformed schema, ``GrammarTooComplex`` past a budget.
     """
 
     def __init__(self, schema: Any) -> None:
         try:
-            self._document = Document(schema, report=True)
+            self._document = Document(schema, report=True, forbid_dangling=True)
             self._document.read()
             self._counter = settled(self._document)
         except RecursionError:

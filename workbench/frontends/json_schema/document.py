@@ -20,12 +20,16 @@ from workbench.frontends.json_schema.resources import Resources, draft_of, escap
 from workbench.frontends.json_schema.values import BOOLEAN, MAX_LEVELS, NULL, canonical
 from workbench.grammar.ir import Outcome
 
-__all__ = ["Document", "escape"]
+__all__ = ["DanglingReference", "Document", "escape"]
 
 #: Most values of items that uniqueItems tells apart.
 MAX_UNIQUE = 8
 
 _Scope = tuple[tuple[str, Resource], ...]
+
+
+class DanglingReference(Exception):
+    """A reference that names nothing; the reader of keywords decides what becomes of it."""
 
 
 class Document:
@@ -43,15 +47,17 @@ class Document:
         registry: Any = None,
         formats: bool = True,
         closed: bool = False,
-        all_required: bool = False,
+        strict: bool = False,
         any_order: bool = False,
         notation: Notation = ANY_NOTATION,
+        forbid_dangling: bool = False,
     ) -> None:
         self.schema = schema
         self.report = report
         self.assert_formats = formats
-        self.closed, self.all_required = closed, all_required
+        self.closed, self.strict = closed, strict
         self.any_order, self.notation = any_order, notation
+        self.forbids_dangling = forbid_dangling
         found, declared = draft_of(schema)
         self.draft, self.declared = (found, declared) if draft is None else (draft, True)
         self.outcomes: list[Outcome] = []
@@ -238,9 +244,8 @@ class Document:
     def resolve(self, location: Location, keyword: str, reference: str) -> Location | None:
         """The schema that a reference names; ``None`` when it lies in a document that is not known.
 
-        Raises ``GrammarSyntaxError`` when it names nothing.
+        Raises ``DanglingReference`` when it names nothing.
         """
-        where = f"{location.pointer}/{keyword}"
         if reference.startswith("#"):
             uri, fragment = None, reference[1:]
         else:
@@ -248,7 +253,7 @@ class Document:
                 base, fragment = urldefrag(reference)
                 uri = urldefrag(urljoin(location.resource.uri, base)).url if base else None
             except ValueError as error:
-                raise GrammarSyntaxError(f"not a URI reference: {error}", pointer=where) from None
+                raise DanglingReference(f"not a URI reference: {error}") from None
         resource: Resource | None = location.resource
         if uri is not None and uri != location.resource.uri:
             resource = self._resources.find(uri)
@@ -261,10 +266,10 @@ class Document:
         if fragment and not fragment.startswith("/"):
             found = self._resources.anchor(resource, fragment)
             if found is None:
-                raise GrammarSyntaxError(f"no schema is named {reference!r}", pointer=where)
+                raise DanglingReference(f"no schema is named {reference!r}")
             pointer, schema = found
         else:
-            pointer, schema, resource = self._walk(resource, fragment, reference, where)
+            pointer, schema, resource = self._walk(resource, fragment, reference)
         scope = self._entered(location.scope, resource)
         return self._location(pointer, schema, resource, None, pointer.count("/") // 2, scope)
 
@@ -279,9 +284,7 @@ class Document:
         bound = dict(self._entered(location.scope, resource))
         return bound.get(fragment, resource)
 
-    def _walk(
-        self, resource: Resource, fragment: str, reference: str, where: str
-    ) -> tuple[str, Any, Resource]:
+    def _walk(self, resource: Resource, fragment: str, reference: str) -> tuple[str, Any, Resource]:
         schema, pointer = resource.schema, resource.pointer
         tokens = fragment.split("/")[1:]
         for token in tokens:
@@ -291,14 +294,14 @@ class Document:
             elif isinstance(schema, list) and name.isascii() and name.isdigit():
                 number = int(name) if len(name) < 10 else len(schema)
                 if number >= len(schema):
-                    raise GrammarSyntaxError(f"{reference!r} leads nowhere", pointer=where)
+                    raise DanglingReference(f"{reference!r} leads nowhere")
                 schema = schema[number]
             else:
-                raise GrammarSyntaxError(f"{reference!r} leads nowhere", pointer=where)
+                raise DanglingReference(f"{reference!r} leads nowhere")
             pointer = f"{pointer}/{escape(name)}"
             resource = self._resources.entered(resource, schema, pointer)
         if not isinstance(schema, dict | bool):
-            raise GrammarSyntaxError(f"{reference!r} does not lead to a schema", pointer=where)
+            raise DanglingReference(f"{reference!r} does not lead to a schema")
         return pointer, schema, resource
 
     def _refuse_endless(self) -> None:

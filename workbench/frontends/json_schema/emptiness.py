@@ -249,4 +249,17 @@ class Emptiness:
             node = below[0]
         else:
             return node.pointer, "its values would have to hold themselves without end"
-        return node.pointer, "no value satisfies what is said there"
+        return _reason(node)
+
+
+def _reason(node: Node) -> tuple[str, str]:
+    """Why an empty node is empty: a reference that leads nowhere, where one is near."""
+    general = "no value satisfies what is said there"
+    todo = [location for location, sign in node.atoms if sign]
+    for location in todo:
+        if location.reason and len(node.atoms) == 1:
+            return location.pointer, location.reason
+        if location.reason:
+            return node.pointer, f"{general}; {location.pointer}: {location.reason}"
+        todo += [one for one in location.applied() if one not in todo]
+    return node.pointer, general

@@ -9,11 +9,21 @@ Next file to read: ``strings.py``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial, reduce
 
-from workbench.automaton.finite import Dfa, complement, determinise, minimise
+from workbench.automaton.finite import Dfa, complement, determinise, intersect, minimise
+from workbench.frontends.json_schema.hosts import (
+    MOST_HOST,
+    bounded_host,
+    host,
+    local_part,
+    punycode_hosts,
+    short_host,
+    wide_local_part,
+)
+from workbench.frontends.json_schema.international import international_hosts
 from workbench.frontends.regex import full_match, parse_regex
-from workbench.grammar.ir import Expr
+from workbench.grammar.ir import Alt, Expr, Seq, literal
 
 __all__ = [
     "BOUNDED",
@@ -22,6 +32,7 @@ __all__ = [
     "HOUR",
     "IPV4",
     "LEFT_OUT",
+    "MOST",
     "UNCLEAR",
     "bounded_format",
     "format_automaton",
@@ -32,17 +43,25 @@ __all__ = [
 #: Formats of draft 3 that it does not define well enough to be asserted.
 UNCLEAR = frozenset({"phone", "style", "utc-millisec"})
 
+_SHAPES = (
+    "names but those of up to 12 labels of 20 characters, 7 of 35, 3 of 63, 50 of 4, one of 63 among 9 of 20, or "
+    "two of 63 before 6 of 20"
+)
 #: What is not written of a format although it belongs to it.
 LEFT_OUT = {
     "date": "the year 0000, which many libraries do not have",
     "time": "leap seconds at another offset than zero",
     "date-time": "the year 0000; leap seconds at another offset than zero",
-    "hostname": "labels that start with xn--; more than 3 labels with one above 20 characters",
-    "host-name": "labels that start with xn--; more than 3 labels with one above 20 characters",
-    "idn-hostname": "scripts other than Latin, Greek, Cyrillic, Han, Kana, Hangul and Thai; "
-    "such labels above 13 characters",
-    "email": "what hostname leaves out in domains; above 64 characters, or 32 with dots, before the @",
-    "idn-email": "domains in other scripts than those of idn-hostname",
+    "hostname": "labels that start with xn--, except top-level domains and those with one letter "
+    f"of Western Europe beyond ASCII; {_SHAPES}",
+    "host-name": _SHAPES,
+    "idn-hostname": "scripts other than Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew, Arabic, "
+    "Devanagari, Thai, Han, Kana and Hangul; their labels above 35 octets in Punycode but one, which has up to "
+    "15 to 28 letters; more than 6 labels; xn-- as in hostname",
+    "email": "domains but those of up to 12 labels of 14 characters, 7 of 26, 3 of 62, one of 63 among 9 of 13, or "
+    "two of 63 before 6 of 9",
+    "idn-email": "domains in other scripts than those of idn-hostname or of more than 189 characters; more "
+    "than 48 octets before the @ (12 to 24 characters) where there are others than those of ASCII",
     "regex": "groups more than three deep, back-references, rare escapes, ranges and counts",
 }
 
@@ -86,38 +105,42 @@ _IPV6 = (
 )
 
 
-def _label(letter: str, most: int) -> str:
-    """A label of a host name: no hyphen at the ends, none in third and fourth place together."""
-    inner = f"(?:{letter}|-)"
-    short = f"{letter}(?:{inner}?{letter})?"
-    third = f"{letter}{inner}{letter}(?:{inner}{{0,{most - 4}}}{letter})?"
-    fourth = f"{letter}{inner}-{letter}(?:{inner}{{0,{most - 5}}}{letter})?"
-    return f"(?:{short}|{third}|{fourth})"
+def _read(text: str) -> Expr:
+    return full_match(parse_regex(text))
 
 
-def _host(letter: str, dot: str = r"\.", most: int = 63) -> str:
-    long, short = _label(letter, most), _label(letter, min(most, 20))
-    return f"(?:{long}(?:{dot}{long}){{0,2}}|{short}(?:{dot}{short}){{3,11}})"
+_LITERAL = rf"\[(?:{IPV4}|[Ii][Pp][Vv]6:{_IPV6})\]"
+#: Most characters of an address in brackets.
+_MOST_LITERAL = 53
+#: Octets before the @ of a mail address, and in all: a path of 256 without its brackets (RFC 5321).
+_MOST_LOCAL, _MOST_MAIL = 64, 254
+#: Octets that a domain in other scripts surely leaves.
+_LOCAL_ABROAD = 48
 
 
-_ALNUM = "[A-Za-z0-9]"
-_HOSTNAME = _host(_ALNUM)
-_WIDE = (
-    "[a-z0-9ß-öø-ÿāăąćĉċčďđēĕėęěĝğġģĥħĩīĭįıĵķĺļľłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷźżžα-ωάέήίόύώа-яё"
-    "ぁ-ゖァ-ヺー々一-鿋가-힣ก-ฮะ-ฺเ-ไ]"
-)
-_IDN_HOSTNAME = f"(?:{_HOSTNAME}|{_host(_WIDE, '[.。．｡]', 13)})"
+def _email(most: int = _MOST_MAIL) -> Expr:
+    local = min(_MOST_LOCAL, max(most // 3, most - 190))
+    rest = most - 1 - local
+    domain = host(rest) if most == _MOST_MAIL else bounded_host(rest, "")
+    if rest >= _MOST_LITERAL:
+        domain = Alt((domain, _read(_LITERAL)))
+    return Seq((local_part(local), literal("@"), domain))
 
-_ATEXT = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
-_QUOTED = r'"(?:[ !#-\[\]-~]|\\[ -~])*"'
-_LOCAL = rf"(?:{_ATEXT}{{1,64}}|{_ATEXT}(?:\.?{_ATEXT}){{0,31}}|{_QUOTED})"
-_EMAIL = rf"{_LOCAL}@(?:{_HOSTNAME}|\[(?:{IPV4}|IPv6:{_IPV6})\])"
-_WIDE_ATEXT = r"(?:[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]|[\u0080-\u{10ffff}])"
-_WIDE_QUOTED = r'"(?:[ !#-\[\]-~\u0080-\u{10ffff}]|\\[ -~])*"'
-_IDN_EMAIL = (
-    rf"(?:{_WIDE_ATEXT}+(?:\.{_WIDE_ATEXT}+)*|{_WIDE_QUOTED})@"
-    rf"(?:{_IDN_HOSTNAME}|\[(?:{IPV4}|IPv6:{_IPV6})\])"
-)
+
+def _idn_email() -> Expr:
+    wide, narrow = wide_local_part(_LOCAL_ABROAD), local_part(_MOST_LOCAL)
+    domains = (short_host("", 9), _read(_LITERAL), *international_hosts())
+    ways = [Seq((wide, literal("@"), domain)) for domain in domains]
+    return Alt((*ways, *[Seq((narrow, literal("@"), domain)) for domain in domains[:2]]))
+
+
+def _hostname() -> Expr:
+    return Alt((host(reserved="punycode"), *punycode_hosts("punycode")))
+
+
+def _idn_hostname() -> Expr:
+    return Alt((short_host("hyphens", 12), *international_hosts(), *punycode_hosts("hyphens")))
+
 
 _ESCAPED = "%[0-9A-Fa-f]{2}"
 _UCS = r"\u00a0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef" + "".join(
@@ -164,7 +187,7 @@ _COLORS = (
 
 def _regex(depth: int = 3) -> str:
     escape = r"\\(?:[dDwWsSnrtfv0^$\\.*+?()\[\]{}|/-]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|c[A-Za-z])"
-    member = rf"(?:[^\\\]\[^-]|{escape}|a-z|A-Z|0-9|a-f|A-F)"
+    member = rf"(?:[^\\\]\[^-]|{escape}|a-[b-z]|A-[B-Z]|[0-8]-9|0-[1-8]|1-[2-8])"
     group = rf"\[\^?(?:{member}+-?|-)?\]"
     counts = "|".join([f"{least},[{least}-9]" for least in range(10)])
     counts += "|[0-9],[1-9][0-9]{1,4}|[1-9][0-9],[1-9][0-9]{2,3}|[0-9]{1,4},?"
@@ -180,16 +203,19 @@ def _regex(depth: int = 3) -> str:
     return inner
 
 
-_TEXTS: dict[str, Callable[[], str]] = {
+#: Formats of host names, and the labels that each leaves out.
+_HOSTS = {"hostname": "punycode", "host-name": ""}
+
+_EXPRESSIONS: dict[str, Callable[[], str | Expr]] = {
     "date": lambda: DATE,
     "time": lambda: _TIME,
     "date-time": lambda: f"{DATE}[Tt]{_TIME}",
     "duration": lambda: _DURATION,
-    "email": lambda: _EMAIL,
-    "idn-email": lambda: _IDN_EMAIL,
-    "hostname": lambda: _HOSTNAME,
-    "host-name": lambda: _HOSTNAME,
-    "idn-hostname": lambda: _IDN_HOSTNAME,
+    "email": _email,
+    "idn-email": _idn_email,
+    "hostname": _hostname,
+    "host-name": host,
+    "idn-hostname": _idn_hostname,
     "ipv4": lambda: IPV4,
     "ip-address": lambda: IPV4,
     "ipv6": lambda: _IPV6,
@@ -205,6 +231,9 @@ _TEXTS: dict[str, Callable[[], str]] = {
     "color": lambda: f"(?:#[0-9A-Fa-f]{{3}}|#[0-9A-Fa-f]{{6}}|{_COLORS})",
 }
 
+#: Formats whose alternatives take long to tell apart all at once.
+_SEPARATE = frozenset({"hostname", "idn-hostname", "idn-email"})
+
 #: What is taken for a format where it must not hold: no text of the format is outside.
 _WIDE_TEXTS = {
     "date": f"{DATE}|{_YEAR_ZERO}",
@@ -219,43 +248,55 @@ _WIDE_TEXTS = {
 }
 
 
-def _bounded_email(most: int) -> str:
-    local = min(64, most // 3)
-    rest = most - 1 - local
-    half, labels = min(63, (rest - 1) // 2), (rest + 1) // 21
-    return (
-        rf"{_ATEXT}(?:{_ATEXT}{{0,{local - 1}}}|(?:\.?{_ATEXT}){{0,{(local - 1) // 2}}})@"
-        rf"(?:{_label(_ALNUM, half)}(?:\.{_label(_ALNUM, half)})?"
-        rf"|{_label(_ALNUM, 20)}(?:\.{_label(_ALNUM, 20)}){{0,{labels - 1}}})"
-    )
-
-
 def _bounded_uri(most: int) -> str:
-    """A scheme, a host, a path and a fragment that cannot be longer together."""
-    char = "[A-Za-z0-9._~!$&'()*+,;=:@/?-]"
-    host = min(100, most // 4)
-    left = most - 11 - 2 - host - 6 - 2
-    path, fragment = left * 3 // 4, left // 4
-    tails = [
-        f"(?:/{part}{{0,{path // unit}}})?(?:#{part}{{0,{fragment // unit}}})?"
-        for part, unit in ((char, 1), (f"(?:{char}|{_ESCAPED})", 3))
-    ]
-    return (
-        rf"[A-Za-z][A-Za-z0-9+.-]{{0,9}}://[A-Za-z0-9._~-]{{0,{host}}}(?::[0-9]{{0,5}})?"
-        rf"(?:{'|'.join(tails)})"
+    """A scheme and parts that cannot be longer together; with a host, with a user as well, or with neither."""
+    plain = "A-Za-z0-9._~!$&'()*+,;="
+
+    def rest(room: int, before: str) -> str:
+        """A path or query, and a fragment."""
+        path, fragment = max(room * 3 // 4 - 1, 0), max(room // 4 - 1, 0)
+        ways = [
+            f"(?:{before}{char}{{0,{path // unit}}})?(?:#{char}{{0,{fragment // unit}}})?"
+            for char, unit in ((_QUERY, 1), (f"(?:{_QUERY}|{_ESCAPED})", 3))
+        ]
+        return f"(?:{'|'.join(ways)})"
+
+    _QUERY = f"[{plain}:@/?-]"
+    scheme = "[A-Za-z][A-Za-z0-9+.-]{0,9}:"
+    # a colon, two slashes, a port
+    room = most - 10 - 1
+    name, user = min(100, room // 4), min(64, room // 5)
+    address = rf"\[{_IPV6}\]"
+    near = f"(?:[{plain}-]{{0,{max(name, 0)}}}" + (f"|{address})" if name >= 41 else ")")
+    port = "(?::[0-9]{0,5})?"
+    hosted = f"//{near}{port}{rest(room - 2 - name - 6, '[/?]')}"
+    with_user = (
+        f"//[{plain}:-]{{1,{user}}}@{near}{port}{rest(room - 2 - user - 1 - name - 6, '[/?]')}"
     )
+    bare = rf"(?:[{plain}:@-]|/[{plain}:@-]|\?)"
+    return f"{scheme}(?:{hosted}|{with_user}|{rest(room - 1, bare)})"
 
 
+#: Most characters that texts of a format have.
+MOST = {"hostname": MOST_HOST, "host-name": MOST_HOST, "email": _MOST_MAIL}
 #: Formats of which an easy part is written under a greatest length.
-BOUNDED = {"email": _bounded_email, "uri": _bounded_uri}
+BOUNDED: dict[str, Callable[[int], str | Expr]] = {
+    "email": _email,
+    "uri": _bounded_uri,
+    **{name: partial(bounded_host, reserved=reserved) for name, reserved in _HOSTS.items()},
+}
+
+
+def _expression(said: str | Expr) -> Expr:
+    return _read(said) if isinstance(said, str) else said
 
 
 @lru_cache(maxsize=256)
 def bounded_format(name: str, most: int) -> Expr | None:
     """Texts of a format with at most so many characters, where there is an easy part of them."""
-    if name not in BOUNDED or most < 60:
+    if name not in BOUNDED or most < (60 if name in ("email", "uri") else 1):
         return None
-    return full_match(parse_regex(BOUNDED[name](most)))
+    return _expression(BOUNDED[name](most))
 
 
 @lru_cache(maxsize=64)
@@ -267,16 +308,25 @@ def without_format(name: str) -> Dfa:
 
 
 #: Formats that are asserted.
-FORMATS = frozenset(_TEXTS)
+FORMATS = frozenset(_EXPRESSIONS)
 
 
 @lru_cache(maxsize=64)
 def format_expression(name: str) -> Expr:
     """The texts that have a format, over characters."""
-    return full_match(parse_regex(_TEXTS[name]()))
+    return _expression(_EXPRESSIONS[name]())
 
 
 @lru_cache(maxsize=64)
 def format_automaton(name: str) -> Dfa:
     """The minimal automaton of a format."""
-    return minimise(determinise(format_expression(name), rule=f"format {name}"))
+    expr = format_expression(name)
+    if name not in _SEPARATE:
+        return minimise(determinise(expr, rule=f"format {name}"))
+    assert isinstance(expr, Alt)
+    ways = [minimise(determinise(way, rule=f"format {name}")) for way in expr.items]
+    return reduce(_either, ways)
+
+
+def _either(left: Dfa, right: Dfa) -> Dfa:
+    return minimise(complement(intersect(complement(left), complement(right))))

@@ -45,6 +45,7 @@ def json_schema(
     indent: int | str | None = None,
     property_order: str = "schema",
     on_unsupported: str = "raise",
+    on_dangling: str = "raise",
     draft: int | None = None,
     formats: str = "assert",
     registry: Any = None,
@@ -74,14 +75,18 @@ def json_schema(
     ``additional_properties=False`` closes the objects that list properties and say nothing about others
     (neither ``additionalProperties`` nor ``patternProperties`` nor ``unevaluatedProperties``).
     ``strict`` follows the convention of hosted services: such objects are closed, and all properties
-    that they list are required. ``ascii_only`` writes other characters as escapes;
+    that they list are required; a word that nearly is a keyword, and a schema in a wrapping (a tool, a
+    response format), are errors then, not warnings. ``on_dangling="forbid"`` forbids parts whose reference
+    leads nowhere, as ``false`` does, for sets of schemas of which some are broken.
+    ``ascii_only`` writes other characters as escapes;
     ``unicode_escapes=False`` leaves escapes with ``\u`` out, and so the characters that need one.
     ``budgets`` bounds the work; a grammar keeps its own for the parts that are written later.
     ``numbers="plain"`` leaves exponents out, and the fraction of numbers that have to be integers.
     No number has more than ``max_digits`` digits in a row (before the point, after it, in the exponent),
     but where the schema's own numbers are longer; ``None`` is no limit. Python reads integers of up to 4,300.
     ``grammar.outcomes`` tells for each keyword whether it is enforced, restricted (``kinds`` of texts are left
-    out, such as names in another order), an annotation or unsupported.
+    out, such as names in another order), an annotation or unsupported; ``warning`` is what an outcome has of a
+    mistake, such as a misspelled keyword.
 
     Raises ``GrammarSyntaxError`` (JSON pointer) for a malformed schema, ``UnsupportedConstraint`` for a
     keyword that cannot be enforced unless ``on_unsupported="report"``, ``GrammarTooComplex`` past a
@@ -93,6 +98,8 @@ def json_schema(
         raise ValueError(f"property_order must be 'schema' or 'any', not {property_order!r}")
     if on_unsupported not in ("raise", "report"):
         raise ValueError(f"on_unsupported must be 'raise' or 'report', not {on_unsupported!r}")
+    if on_dangling not in ("raise", "forbid"):
+        raise ValueError(f"on_dangling must be 'raise' or 'forbid', not {on_dangling!r}")
     if formats not in ("assert", "annotate"):
         raise ValueError(f"formats must be 'assert' or 'annotate', not {formats!r}")
     if draft not in (None, 4, 6, 7, 2019, 2020):
@@ -117,9 +124,10 @@ def json_schema(
                 registry=registry,
                 formats=formats == "assert",
                 closed=strict or not additional_properties,
-                all_required=strict,
+                strict=strict,
                 any_order=property_order == "any",
                 notation=notation,
+                forbid_dangling=on_dangling == "forbid",
             )
             document.read()
             counter = settled(document)
@@ -152,6 +160,7 @@ def json_schema(
                 indent,
                 property_order,
                 on_unsupported,
+                on_dangling,
                 draft,
                 formats,
             ],

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 from workbench.errors import GrammarSyntaxError
-from workbench.frontends.json_schema.document import Document, escape
-from workbench.frontends.json_schema.formats import BOUNDED, FORMATS, LEFT_OUT, UNCLEAR
-from workbench.frontends.json_schema.keyword_tables import SINCE, SPEAKS_OF, VALIDATION
+from workbench.frontends.json_schema.document import DanglingReference, Document, escape
+from workbench.frontends.json_schema.formats import BOUNDED, FORMATS, LEFT_OUT, MOST, UNCLEAR
+from workbench.frontends.json_schema.hints import wrapped
+from workbench.frontends.json_schema.keyword_tables import SINCE, VALIDATION
 from workbench.frontends.json_schema.location import (
     CellRule,
     Condition,
@@ -25,8 +27,8 @@ from workbench.frontends.json_schema.location import (
 )
 from workbench.frontends.json_schema.numbers import Bound
 from workbench.frontends.json_schema.patterns import Pattern, check_pattern
+from workbench.frontends.json_schema.reader import Reader
 from workbench.frontends.json_schema.values import (
-    ALL_TYPES,
     NUMBER,
     TYPE_BITS,
     canonical,
@@ -48,60 +50,6 @@ _OPEN_END = re.compile(r"^[^$]*(?<!\\)[*+]\)*\$$")
 _OPEN_NAMES = {"type", "pattern", "minLength", "title", "description", "$comment"}
 
 
-class _Reader:
-    """One location being read."""
-
-    def __init__(self, document: Document, location: Location) -> None:
-        self.document = document
-        self.location = location
-        self.schema: dict[str, Any] = location.schema
-
-    def pointer(self, keyword: str) -> str:
-        return f"{self.location.pointer}/{escape(keyword)}"
-
-    def wrong(self, keyword: str, message: str, *, hint: str | None = None) -> GrammarSyntaxError:
-        return GrammarSyntaxError(f"{keyword} {message}", pointer=self.pointer(keyword), hint=hint)
-
-    def note(self, keyword: str, status: Any, detail: str = "", *kinds: str) -> None:
-        if not self.document.silent:
-            pointer = f"{self.location.pointer}/{escape(keyword)}"
-            self.document.outcomes.append(Outcome(pointer, keyword, status, detail, kinds))
-
-    def restricted(self, keyword: str, detail: str, *kinds: str) -> None:
-        self.note(keyword, "restricted", detail, *kinds)
-
-    def enforced(self, keyword: str) -> None:
-        self.note(keyword, "enforced")
-
-    def constrained(self, keyword: str) -> None:
-        self.location.constrains = True
-        self.note(keyword, "enforced")
-
-    def unsupported(self, keyword: str, reason: str) -> None:
-        if not self.location.types & SPEAKS_OF.get(keyword, ALL_TYPES):
-            self.note(keyword, "enforced", "says nothing about the types that are allowed here")
-        else:
-            self.note(keyword, "unsupported", reason)
-
-    def count(self, keyword: str, value: Any) -> int:
-        if (
-            not is_number(value)
-            or decimal(value) != decimal(value).to_integral_value()
-            or value < 0
-        ):
-            raise self.wrong(keyword, "must be a whole number that is not negative")
-        exact = decimal(value)
-        return int(exact) if exact < 10**9 else 10**9
-
-    def schemas(self, keyword: str, value: Any) -> tuple[Location, ...]:
-        if not isinstance(value, list | tuple) or not value:
-            raise self.wrong(keyword, "must be an array of schemas, not empty")
-        return tuple(
-            self.document.child(self.location, keyword, item, str(position))
-            for position, item in enumerate(value)
-        )
-
-
 def read_keywords(document: Document, location: Location) -> None:
     """Read one schema into its location and queue the schemas below it.
 
@@ -111,14 +59,19 @@ def read_keywords(document: Document, location: Location) -> None:
     if isinstance(schema, bool):
         location.never = location.constrains = not schema
         return
-    reader = _Reader(document, location)
+    reader = Reader(document, location)
     draft = location.resource.draft
     if "$ref" in schema and draft <= 7:
         _reference(reader, "$ref", schema["$ref"])
+        said = _HANDLERS.keys() - {"type"}  # beside a reference it mostly says the same again
         for keyword in schema:
             if keyword != "$ref":
-                reader.note(keyword, "annotation", "draft 7 and older ignore what is beside $ref")
+                detail = "draft 7 and older ignore what is beside $ref"
+                warning = detail if keyword in said else ""
+                reader.note(keyword, "annotation", detail, warning=warning)
         return
+    if location is document.root:
+        _look_for_wrapping(reader)
     if "type" in schema and document.validates:
         _type(reader, "type", schema["type"])
     placed = False
@@ -132,9 +85,14 @@ def read_keywords(document: Document, location: Location) -> None:
             placed = True
         handler = _HANDLERS.get(keyword)
         if handler is None:
-            reader.note(keyword, "annotation")
+            reader.unknown(keyword)
         elif document.declared and SINCE.get(keyword, 0) > draft:
-            reader.note(keyword, "annotation", f"not a keyword of draft {draft}")
+            since, named = (_DRAFTS.get(one, one) for one in (SINCE[keyword], draft))
+            warning = (
+                f"{keyword!r} came with draft {since} and says nothing in one of draft {named}"
+            )
+            detail = f"not a keyword of draft {draft}"
+            reader.note(keyword, "annotation", detail, warning=warning)
         elif not document.validates and keyword in VALIDATION:
             reader.note(keyword, "annotation", "the dialect leaves validation out")
         else:
@@ -147,22 +105,45 @@ def read_keywords(document: Document, location: Location) -> None:
         location.same_instance = []
 
 
+_DRAFTS = {2019: "2019-09", 2020: "2020-12"}
+
+
+def _look_for_wrapping(reader: Reader) -> None:
+    """Say so when the schema is inside what was passed: then it says nothing, and any JSON fits."""
+    path = wrapped(reader.schema)
+    if path is None:
+        if reader.schema.get("type") == "json_object":
+            raise reader.wrong(
+                "type", "'json_object' is not a type", hint='any object is {"type": "object"}'
+            )
+        return
+    inside = "".join(f"[{word!r}]" for word in path)
+    pointer = "/".join(("#", *path))
+    message = f"the schema is inside, at {pointer}, and what is around it says nothing"
+    hint = f"pass schema{inside}"
+    if reader.document.strict or "type" in reader.schema:
+        raise GrammarSyntaxError(message, pointer="#", hint=hint)
+    reader.document.outcomes.append(
+        Outcome(pointer, path[-1], "annotation", warning=f"{message}: any JSON fits; {hint}")
+    )
+
+
 #: Keywords that say what becomes of properties that are not listed.
 _ABOUT_OTHERS = ("additionalProperties", "patternProperties", "unevaluatedProperties")
 
 
-def _close(reader: _Reader) -> None:
+def _close(reader: Reader) -> None:
     """Close an object that lists properties and says nothing about others; an option asks for it."""
     listed = reader.schema.get("properties")
     if not listed or any(keyword in reader.schema for keyword in _ABOUT_OTHERS):
         return
     _members(reader).rest = reader.document.child(reader.location, "additionalProperties", False)
     reader.restricted("additionalProperties", "closed, as an option asks", "values")
-    if reader.document.all_required:
+    if reader.document.strict:
         reader.location.required = tuple(dict.fromkeys((*reader.location.required, *listed)))
 
 
-def _type(reader: _Reader, keyword: str, value: Any) -> None:
+def _type(reader: Reader, keyword: str, value: Any) -> None:
     names = value if isinstance(value, list | tuple) else [value]
     if not names:
         raise reader.wrong(keyword, "must not be an empty array")
@@ -185,21 +166,21 @@ def _type(reader: _Reader, keyword: str, value: Any) -> None:
         reader.constrained(keyword)
 
 
-def _already_read(reader: _Reader, keyword: str, value: Any) -> None:
+def _already_read(reader: Reader, keyword: str, value: Any) -> None:
     """``type`` is read before the others."""
 
 
-def _enum(reader: _Reader, keyword: str, value: Any) -> None:
+def _enum(reader: Reader, keyword: str, value: Any) -> None:
     if not isinstance(value, list | tuple):
         raise reader.wrong(keyword, "must be an array")
     _values(reader, keyword, list(value))
 
 
-def _const(reader: _Reader, keyword: str, value: Any) -> None:
+def _const(reader: Reader, keyword: str, value: Any) -> None:
     _values(reader, keyword, [value])
 
 
-def _values(reader: _Reader, keyword: str, values: list[Any]) -> None:
+def _values(reader: Reader, keyword: str, values: list[Any]) -> None:
     unique = {canonical(value, reader.pointer(keyword)): value for value in reversed(values)}
     found = dict(reversed(unique.items()))
     location = reader.location
@@ -211,7 +192,7 @@ def _values(reader: _Reader, keyword: str, values: list[Any]) -> None:
     _say_values(reader, keyword, location.values)
 
 
-def _say_values(reader: _Reader, keyword: str, values: list[Any]) -> None:
+def _say_values(reader: Reader, keyword: str, values: list[Any]) -> None:
     """Say how given values are written, as far as there is more than one way."""
     strings = numbers = names = False
     todo = list(values)
@@ -239,28 +220,51 @@ def _say_values(reader: _Reader, keyword: str, values: list[Any]) -> None:
         reader.enforced(keyword)
 
 
-def _reference(reader: _Reader, keyword: str, value: Any) -> None:
+def _reference(reader: Reader, keyword: str, value: Any) -> None:
     if not isinstance(value, str):
         raise reader.wrong(keyword, "must be a string")
-    target = reader.document.resolve(reader.location, keyword, value)
-    if target is None:
-        reader.unsupported(keyword, f"{value!r} lies in a document that is not in the registry")
-        return
-    reader.location.same_instance.append(target)
-    reader.enforced(keyword)
+    document, location = reader.document, reader.location
+    forbids = document.forbids_dangling and not _is_denied(location.pointer)
+    unknown = f"{value!r} lies in a document that is not in the registry"
+    try:
+        target = document.resolve(location, keyword, value)
+        wrong = unknown if target is None else None
+    except DanglingReference as error:
+        target, wrong = None, str(error)
+        if not forbids:
+            hint = 'on_dangling="forbid" (--on-dangling forbid) forbids the part that has it and keeps the rest'
+            raise GrammarSyntaxError(wrong, pointer=reader.pointer(keyword), hint=hint) from None
+    if target is not None:
+        location.same_instance.append(target)
+        reader.enforced(keyword)
+    elif forbids:
+        assert wrong is not None
+        target = document.child(location, keyword, False)
+        target.reason = wrong
+        location.same_instance.append(target)
+        reader.note(keyword, "restricted", f"forbidden, as an option asks: {wrong}")
+    else:
+        reader.unsupported(keyword, unknown)
 
 
-def _all_of(reader: _Reader, keyword: str, value: Any) -> None:
+def _is_denied(pointer: str) -> bool:
+    """Whether a schema stands under ``not`` or ``if``, where to forbid it is to allow more."""
+    tokens = pointer.split("/")
+    names = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+    return any(token in ("not", "if") and before not in names for before, token in pairwise(tokens))
+
+
+def _all_of(reader: Reader, keyword: str, value: Any) -> None:
     reader.location.same_instance.extend(reader.schemas(keyword, value))
     reader.enforced(keyword)
 
 
-def _any_of(reader: _Reader, keyword: str, value: Any) -> None:
+def _any_of(reader: Reader, keyword: str, value: Any) -> None:
     reader.location.choices.append(reader.schemas(keyword, value))
     reader.enforced(keyword)
 
 
-def _one_of(reader: _Reader, keyword: str, value: Any) -> None:
+def _one_of(reader: Reader, keyword: str, value: Any) -> None:
     if isinstance(value, list | tuple) and len(value) == 1:
         _all_of(reader, keyword, value)
         return
@@ -268,7 +272,7 @@ def _one_of(reader: _Reader, keyword: str, value: Any) -> None:
     reader.enforced(keyword)
 
 
-def _bound(reader: _Reader, keyword: str, value: Any) -> None:
+def _bound(reader: Reader, keyword: str, value: Any) -> None:
     if keyword.startswith("exclusive") and isinstance(value, bool):
         # Draft 4 form: a flag beside minimum or maximum, which reads it.
         if reader.document.declared and reader.location.resource.draft > 4:
@@ -292,12 +296,13 @@ def _bound(reader: _Reader, keyword: str, value: Any) -> None:
         reader.restricted(keyword, _PLAIN, "notation")
 
 
-def _length(reader: _Reader, keyword: str, value: Any) -> None:
+def _length(reader: Reader, keyword: str, value: Any) -> None:
     if keyword == "minLength":
         reader.location.min_length = reader.count(keyword, value)
     else:
-        reader.location.max_length = reader.count(keyword, value)
-        if reader.schema.get("format") in BOUNDED:
+        most = reader.location.max_length = reader.count(keyword, value)
+        form = reader.schema.get("format")
+        if isinstance(form, str) and form in BOUNDED and most < MOST.get(form, most + 1):
             reader.location.constrains = True
             detail = "parts of the format share the length in fixed shares"
             reader.restricted(keyword, detail, "values")
@@ -305,7 +310,7 @@ def _length(reader: _Reader, keyword: str, value: Any) -> None:
     reader.constrained(keyword)
 
 
-def _pattern(reader: _Reader, keyword: str, value: Any) -> None:
+def _pattern(reader: Reader, keyword: str, value: Any) -> None:
     if not isinstance(value, str):
         raise reader.wrong(keyword, "must be a string")
     pattern = _checked(reader, keyword, value, reader.pointer(keyword))
@@ -314,7 +319,7 @@ def _pattern(reader: _Reader, keyword: str, value: Any) -> None:
         reader.constrained(keyword)
 
 
-def _checked(reader: _Reader, keyword: str, text: str, pointer: str) -> Pattern | None:
+def _checked(reader: Reader, keyword: str, text: str, pointer: str) -> Pattern | None:
     """A pattern that can be enforced; ``None`` when the keyword has been listed as unsupported."""
     reason = check_pattern(text, pointer)
     if reason is not None:
@@ -323,16 +328,22 @@ def _checked(reader: _Reader, keyword: str, text: str, pointer: str) -> Pattern 
     return Pattern(text, pointer)
 
 
-def _format(reader: _Reader, keyword: str, value: Any) -> None:
+def _format(reader: Reader, keyword: str, value: Any) -> None:
     if not isinstance(value, str):
         raise reader.wrong(keyword, "must be a string")
     if not reader.document.assert_formats:
         reader.note(keyword, "annotation", "formats are not asserted")
     elif value in FORMATS:
-        reader.location.format = value
+        name = value
+        if name == "hostname" and (
+            not reader.document.declared or reader.location.resource.draft <= 6
+        ):
+            # up to draft 6 labels in Punycode are not looked into
+            name = "host-name"
+        reader.location.format = name
         reader.location.constrains = True
-        if value in LEFT_OUT:
-            reader.restricted(keyword, f"left out: {LEFT_OUT[value]}", "values")
+        if name in LEFT_OUT:
+            reader.restricted(keyword, f"left out: {LEFT_OUT[name]}", "values")
         else:
             reader.note(keyword, "enforced")
     elif value in UNCLEAR:
@@ -341,7 +352,7 @@ def _format(reader: _Reader, keyword: str, value: Any) -> None:
         reader.note(keyword, "annotation", "not a format that any draft defines")
 
 
-def _items(reader: _Reader, keyword: str, value: Any) -> None:
+def _items(reader: Reader, keyword: str, value: Any) -> None:
     document, location = reader.document, reader.location
     prefix: tuple[Location, ...] = ()
     if location.cells is not None:
@@ -365,21 +376,21 @@ def _items(reader: _Reader, keyword: str, value: Any) -> None:
     reader.constrained(keyword)
 
 
-def _prefix_items(reader: _Reader, keyword: str, value: Any) -> None:
+def _prefix_items(reader: Reader, keyword: str, value: Any) -> None:
     location = reader.location
     rest = None if location.cells is None else location.cells.rest
     location.cells = CellRule(reader.schemas(keyword, value), rest)
     reader.constrained(keyword)
 
 
-def _additional_items(reader: _Reader, keyword: str, value: Any) -> None:
+def _additional_items(reader: Reader, keyword: str, value: Any) -> None:
     if isinstance(reader.schema.get("items"), list | tuple):
         reader.enforced(keyword)
     else:
         reader.note(keyword, "annotation", "without an array of items it has no effect")
 
 
-def _item_count(reader: _Reader, keyword: str, value: Any) -> None:
+def _item_count(reader: Reader, keyword: str, value: Any) -> None:
     if keyword == "minItems":
         reader.location.min_items = reader.count(keyword, value)
     else:
@@ -387,7 +398,7 @@ def _item_count(reader: _Reader, keyword: str, value: Any) -> None:
     reader.constrained(keyword)
 
 
-def _properties(reader: _Reader, keyword: str, value: Any) -> None:
+def _properties(reader: Reader, keyword: str, value: Any) -> None:
     if not isinstance(value, dict):
         raise reader.wrong(keyword, "must be an object")
     names = _members(reader).names
@@ -401,7 +412,7 @@ def _properties(reader: _Reader, keyword: str, value: Any) -> None:
         reader.enforced(keyword)
 
 
-def _say_names(reader: _Reader, keyword: str) -> None:
+def _say_names(reader: Reader, keyword: str) -> None:
     """Say how names that a keyword lists are written, and in which order they come."""
     if reader.document.any_order:
         reader.restricted(keyword, _SPELLED, "escapes")
@@ -409,7 +420,7 @@ def _say_names(reader: _Reader, keyword: str) -> None:
         reader.restricted(keyword, f"{_IN_ORDER}; {_SPELLED}", "escapes", "order")
 
 
-def _members(reader: _Reader) -> MemberRule:
+def _members(reader: Reader) -> MemberRule:
     """The rule for the members of an object, which several keywords make together."""
     location = reader.location
     if location.members is None:
@@ -418,7 +429,7 @@ def _members(reader: _Reader) -> MemberRule:
     return location.members
 
 
-def _pattern_properties(reader: _Reader, keyword: str, value: Any) -> None:
+def _pattern_properties(reader: Reader, keyword: str, value: Any) -> None:
     if not isinstance(value, dict):
         raise reader.wrong(keyword, "must be an object")
     rule = _members(reader)
@@ -444,12 +455,12 @@ def _is_open(pattern: str) -> bool:
     return "$" not in pattern or _OPEN_END.search(pattern.replace("\\$", "")) is not None
 
 
-def _additional_properties(reader: _Reader, keyword: str, value: Any) -> None:
+def _additional_properties(reader: Reader, keyword: str, value: Any) -> None:
     _members(reader).rest = reader.document.child(reader.location, keyword, value)
     reader.constrained(keyword)
 
 
-def _property_names(reader: _Reader, keyword: str, value: Any) -> None:
+def _property_names(reader: Reader, keyword: str, value: Any) -> None:
     reader.location.names = reader.document.child(reader.location, keyword, value)
     said = value if isinstance(value, dict) else {}
     if said.keys() <= _OPEN_NAMES and _is_open(str(said.get("pattern", ""))):
@@ -459,7 +470,7 @@ def _property_names(reader: _Reader, keyword: str, value: Any) -> None:
         reader.restricted(keyword, _FEW_NAMES, "escapes", "values")
 
 
-def _required(reader: _Reader, keyword: str, value: Any) -> None:
+def _required(reader: Reader, keyword: str, value: Any) -> None:
     if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
         raise reader.wrong(keyword, "must be an array of strings")
     reader.location.required = tuple(dict.fromkeys(value))
@@ -471,7 +482,7 @@ def _required(reader: _Reader, keyword: str, value: Any) -> None:
         _say_names(reader, keyword)
 
 
-def _property_count(reader: _Reader, keyword: str, value: Any) -> None:
+def _property_count(reader: Reader, keyword: str, value: Any) -> None:
     if keyword == "minProperties":
         reader.location.min_properties = reader.count(keyword, value)
     else:
@@ -479,7 +490,7 @@ def _property_count(reader: _Reader, keyword: str, value: Any) -> None:
     reader.constrained(keyword)
 
 
-def _unique(reader: _Reader, keyword: str, value: Any) -> None:
+def _unique(reader: Reader, keyword: str, value: Any) -> None:
     if not isinstance(value, bool):
         raise reader.wrong(keyword, "must be a boolean")
     few = reader.location.max_items
@@ -491,7 +502,7 @@ def _unique(reader: _Reader, keyword: str, value: Any) -> None:
     reader.enforced(keyword)
 
 
-def _multiple_of(reader: _Reader, keyword: str, value: Any) -> None:
+def _multiple_of(reader: Reader, keyword: str, value: Any) -> None:
     if not is_number(value) or value <= 0:
         raise reader.wrong(keyword, "must be a number above zero")
     reader.location.multiple_of = decimal(value).normalize()
@@ -509,7 +520,7 @@ def _multiple_of(reader: _Reader, keyword: str, value: Any) -> None:
         reader.restricted(keyword, detail, "length", "notation")
 
 
-def _contains(reader: _Reader, keyword: str, value: Any) -> None:
+def _contains(reader: Reader, keyword: str, value: Any) -> None:
     location, schema = reader.location, reader.schema
     location.contains = reader.document.child(location, keyword, value)
     if not reader.document.declared or location.resource.draft >= 2019:
@@ -520,7 +531,7 @@ def _contains(reader: _Reader, keyword: str, value: Any) -> None:
     reader.constrained(keyword)
 
 
-def _contains_count(reader: _Reader, keyword: str, value: Any) -> None:
+def _contains_count(reader: Reader, keyword: str, value: Any) -> None:
     reader.count(keyword, value)
     if "contains" in reader.schema:
         reader.enforced(keyword)
@@ -528,7 +539,7 @@ def _contains_count(reader: _Reader, keyword: str, value: Any) -> None:
         reader.note(keyword, "annotation", "without contains it has no effect")
 
 
-def _unevaluated(reader: _Reader, keyword: str, value: Any) -> None:
+def _unevaluated(reader: Reader, keyword: str, value: Any) -> None:
     part = reader.document.child(reader.location, keyword, value)
     if keyword == "unevaluatedItems":
         reader.location.unevaluated_cells = part
@@ -537,7 +548,7 @@ def _unevaluated(reader: _Reader, keyword: str, value: Any) -> None:
     reader.constrained(keyword)
 
 
-def _dependencies(reader: _Reader, keyword: str, value: Any) -> None:
+def _dependencies(reader: Reader, keyword: str, value: Any) -> None:
     """``dependencies`` and both keywords that it was split into."""
     if not isinstance(value, dict):
         raise reader.wrong(keyword, "must be an object")
@@ -565,12 +576,12 @@ def _dependencies(reader: _Reader, keyword: str, value: Any) -> None:
         reader.enforced(keyword)
 
 
-def _not(reader: _Reader, keyword: str, value: Any) -> None:
+def _not(reader: Reader, keyword: str, value: Any) -> None:
     reader.location.excluded.append(reader.document.child(reader.location, keyword, value))
     reader.enforced(keyword)
 
 
-def _if(reader: _Reader, keyword: str, value: Any) -> None:
+def _if(reader: Reader, keyword: str, value: Any) -> None:
     schema, document, location = reader.schema, reader.document, reader.location
     test = document.child(location, keyword, value)
     parts = [
@@ -584,7 +595,7 @@ def _if(reader: _Reader, keyword: str, value: Any) -> None:
         reader.enforced(keyword)
 
 
-def _branch(reader: _Reader, keyword: str, value: Any) -> None:
+def _branch(reader: Reader, keyword: str, value: Any) -> None:
     """``then`` and ``else`` are read with ``if``."""
     if "if" in reader.schema:
         reader.enforced(keyword)
@@ -592,14 +603,14 @@ def _branch(reader: _Reader, keyword: str, value: Any) -> None:
         reader.note(keyword, "annotation", "without if it has no effect")
 
 
-def _dynamic_reference(reader: _Reader, keyword: str, value: Any) -> None:
+def _dynamic_reference(reader: Reader, keyword: str, value: Any) -> None:
     if keyword == "$recursiveRef" and reader.location.resource.draft != 2019:
         reader.note(keyword, "annotation", "not a keyword of this draft")
     else:
         _reference(reader, keyword, value)
 
 
-_HANDLERS: dict[str, Callable[[_Reader, str, Any], None]] = {
+_HANDLERS: dict[str, Callable[[Reader, str, Any], None]] = {
     "type": _already_read,
     "enum": _enum,
     "const": _const,

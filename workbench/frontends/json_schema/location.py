@@ -122,6 +122,8 @@ class Location:
     level: int
     scope: tuple[tuple[str, Resource], ...] = ()
     never: bool = False
+    #: why, where a schema does not say so itself
+    reason: str = ""
     constrains: bool = False
     types: int = ALL_TYPES
     values: list[Any] | None = None

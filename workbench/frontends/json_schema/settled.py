@@ -78,7 +78,12 @@ def settle_items(document: Document, counter: Counter) -> bool:
         if status != "restricted":
             kinds.clear()
         document.outcomes[number] = Outcome(
-            outcome.pointer, outcome.keyword, status, reason, tuple(sorted(kinds))
+            outcome.pointer,
+            outcome.keyword,
+            status,
+            reason,
+            tuple(sorted(kinds)),
+            outcome.warning,
         )
         if status == "unsupported":
             location.unique = False
