@@ -102,7 +102,7 @@ def test_what_is_not_regular() -> None:
     assert (caught.value.rule, caught.value.part.origin.start) == ("root", 13)  # type: ignore[union-attr]
     with pytest.raises(wb.NotRegular, match="names a token"):
         wb.complement(Grammar({"r": Token((1,))}, "r"))
-    with pytest.raises(TypeError, match="is not a Grammar"):
+    with pytest.raises(TypeError, match="complement takes a Grammar, not a str"):
         wb.complement("a*")  # type: ignore[arg-type]
 
 
