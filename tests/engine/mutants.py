@@ -54,21 +54,20 @@ CRAFTED = (
 def question_dropped(original: Any) -> Any:
     """The mask cache's key lacks the last question."""
 
-    def store(pool: Any, table: Any, count: Any, *rest: Any) -> None:
-        count[layout.N_ASKED] = max(0, count[layout.N_ASKED] - 1)
-        original(pool, table, count, *rest)
+    def store(ctx: Any, *rest: Any) -> None:
+        ctx.count[layout.N_ASKED] = max(0, ctx.count[layout.N_ASKED] - 1)
+        original(ctx, *rest)
 
     return store
 
 
-def shifted(slot: int, by: int) -> Patch:
+def shifted(column: str, by: int) -> Patch:
     """Every bound of the counted loops is off by so much."""
 
     def patch(original: Any) -> Any:
         def sync(self: Any) -> None:
             original(self)
-            at = self.auto[slot]
-            bounds = self.auto[at : at + len(self.automaton.loop_min)]
+            bounds = getattr(self._context, column)[: len(self.automaton.loop_min)]
             bounds[bounds > 0] += by
 
         return sync
@@ -93,7 +92,7 @@ def first_end_only(original: Any) -> Any:
 
     def start(self: Any, *args: Any) -> None:
         original(self, *args)
-        self._eos = self._eos[:1]
+        self.ctx.place(eos=self.ctx.eos[:1])
 
     return start
 
@@ -118,11 +117,11 @@ MUTANTS: dict[str, tuple[Any, str, Patch]] = {
     "nothing": (terms, "union", lambda original: original),
     "a question dropped from the cache's key": (masks, "store", question_dropped),
     "counts left out of the questions": (closures, "frame_label", constant(0)),
-    "a maximum too high by one": (tables.Packed, "sync", shifted(layout.LOOP_MAX, 1)),
-    "a minimum too low by one": (tables.Packed, "sync", shifted(layout.LOOP_MIN, -1)),
+    "a maximum too high by one": (tables.Packed, "sync", shifted("loop_max", 1)),
+    "a minimum too low by one": (tables.Packed, "sync", shifted("loop_min", -1)),
     "far from a bound taken for any distance": (slices.Slices, "longest_run", constant(-2)),
     "one nullable forgotten": (nfa, "_reach_ends", nullable_forgotten),
-    "stacks of equal states not united": (terms, "union", lambda _: lambda p, t, c, w, a, b: a),
+    "stacks of equal states not united": (terms, "union", lambda _: lambda ctx, a, b: a),
     "one of several ends forgotten": (engine.Engine, "__init__", first_end_only),
     "a left-recursive rule goes on in too few ways": (
         determinise._Determiniser,

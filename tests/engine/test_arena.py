@@ -33,20 +33,20 @@ def engine_of(pattern: str) -> Engine:
 def test_the_next_engine_gets_the_arrays_cleared() -> None:
     gc.collect()
     engine = engine_of("[a-c]{2,9}x")
-    before = [engine.pool, engine.table, engine.trans, engine.rows.base]
+    before = [engine.ctx.pool, engine.ctx.table, engine.ctx.trans, engine.ctx.rows.base]
     assert before[0].any()
     del engine
     gc.collect()
     assert not before[0].any()
     assert not before[1].any()
     engine = engine_of("a(b|c)+[c-z]*")
-    assert engine.pool is before[0]
-    assert engine.table is before[1]
-    assert engine.trans is before[2]
-    assert engine.rows.base is before[3]
+    assert engine.ctx.pool is before[0]
+    assert engine.ctx.table is before[1]
+    assert engine.ctx.trans is before[2]
+    assert engine.ctx.rows.base is before[3]
     other = engine_of("abc")
-    assert other.pool is not engine.pool
-    assert other.trans is not engine.trans
+    assert other.ctx.pool is not engine.ctx.pool
+    assert other.ctx.trans is not engine.ctx.trans
 
 
 def test_few_are_kept() -> None:

@@ -10,7 +10,7 @@ import pytest
 import workbench as wb
 from tests.engine.replay import GRAMMARS, pieces
 from tests.engine.walks import Mask, ids_of, mask_of
-from workbench.engine import kernels, layout
+from workbench.engine import context, layout
 from workbench.engine.engine import Engine
 from workbench.grammar.ir import ByteSet, Grammar, Literal, Seq
 
@@ -114,20 +114,31 @@ def test_going_back_finds_room_where_others_took_it() -> None:
     assert ord("f") in one.allowed_ids()
 
 
+def check_table(ctx: context.Context) -> None:
+    """What kernels read is where the arrays are that Python sees."""
+    for name, (i, kind) in context._CONTEXT.items():
+        here, value = ctx._words[2 * i : 2 * i + 2].tolist(), getattr(ctx, name)
+        if kind is context.int64:
+            assert here == [value, 0], name
+        else:
+            assert here[1] == value.size, name
+            assert here[0] == value.ctypes.data or not value.size, name
+            assert value.dtype.name == kind.dtype.name, name
+            assert value.flags.c_contiguous, name
+
+
 def test_a_budget_that_is_used_up_leaves_the_kernels_with_the_arrays_there_are() -> None:
     vocabulary = wb.Vocabulary.from_bytes([*(bytes([byte]) for byte in range(256)), b""], 256)
     limits = wb.Budgets(arena_words=1_000_000)
     compiled = wb.compile(wb.gbnf('root ::= "a" [a-z]* "b"'), vocabulary, limits, cache=False)
     engine = compiled.engine
     used, rows = int(engine.count[layout.USED]), int(engine.count[layout.ROWS])
-    engine.count[layout.USED] = int(0.8 * engine.pool.size)
-    engine.count[layout.ROWS] = int(0.8 * engine.trans.size / engine.stride)
+    engine.count[layout.USED] = int(0.8 * engine.ctx.pool.size)
+    engine.count[layout.ROWS] = int(0.8 * engine.ctx.trans.size / engine.stride)
     with pytest.raises(wb.GrammarTooComplex):
         engine._grow()
     engine.count[layout.USED], engine.count[layout.ROWS] = used, rows
-    for i, name in enumerate(kernels.CONTEXT_ARRAYS):
-        array = getattr(engine, name)
-        assert tuple(engine._context[2 * i : 2 * i + 2]) == (array.ctypes.data, array.size), name
+    check_table(engine.ctx)
     assert compiled.matcher().accept(ord("a"))
 
 
@@ -149,12 +160,13 @@ def test_an_interrupted_compaction_changes_nothing(
             drop(engine)
         raise KeyboardInterrupt
 
-    engine, stored = compiled.engine, compiled.engine.rows
+    engine, stored = compiled.engine, compiled.engine.ctx.rows
     with monkeypatch.context() as patched:
         patched.setattr(Engine, "_drop_rows", interrupted)
         with pytest.raises(KeyboardInterrupt):
             engine.compact()
-    assert engine.rows is stored
+    assert engine.ctx.rows is stored
+    check_table(engine.ctx)
     assert (engine.epoch, engine.count[layout.EPOCH], engine.count[layout.BUSY]) == (0, 0, 0)
     assert matcher.allowed_ids().tolist() == expected
     compiled.engine.compact()

@@ -11,7 +11,7 @@ import workbench as wb
 from workbench.automaton import direct
 from workbench.automaton.build import build_automaton
 from workbench.automaton.model import WatchSpec
-from workbench.engine import layout
+from workbench.engine.context import Context
 from workbench.engine.slices import slices_of
 from workbench.engine.tables import Packed
 
@@ -23,25 +23,20 @@ def vocabulary() -> wb.Vocabulary:
     return wb.Vocabulary.from_bytes([bytes([i]) for i in range(256)], [])
 
 
-def spelled(packed: Packed, watch: int) -> list[bytes]:
+def spelled(ctx: Context, watch: int) -> list[bytes]:
     """The texts of a watch, read from its tree."""
-    auto = packed.auto
-
-    def at(slot: int, index: int) -> int:
-        return int(auto[int(auto[slot]) + index])
-
     found = []
-    todo = [(at(layout.WATCH_ROOT, watch), b"")]
+    todo = [(int(ctx.watch_root[watch]), b"")]
     while todo:
         node, head = todo.pop()
-        if at(layout.TREE_END, node):
+        if ctx.tree_end[node]:
             found.append(head)
-        children = range(at(layout.TREE_START, node), at(layout.TREE_START, node + 1))
-        following = [at(layout.TREE_BYTE, child) for child in children]
+        first, last = int(ctx.tree_start[node]), int(ctx.tree_start[node + 1])
+        following = ctx.tree_byte[first:last].tolist()
         assert len(set(following)) == len(following)
         todo += [
-            (at(layout.TREE_NODE, child), head + bytes([byte]))
-            for child, byte in zip(children, following, strict=True)
+            (int(child), head + bytes([byte]))
+            for child, byte in zip(ctx.tree_node[first:last], following, strict=True)
         ]
     return sorted(found)
 
@@ -50,13 +45,14 @@ def spelled(packed: Packed, watch: int) -> list[bytes]:
 @given(st.lists(st.lists(TEXTS, max_size=3), min_size=1, max_size=3))
 def test_trees_of_texts(batches: list[list[frozenset[str]]]) -> None:
     automaton = build_automaton(wb.regex("a"))
-    packed = Packed(automaton, slices_of(vocabulary()))
+    ctx = Context()
+    packed = Packed(automaton, slices_of(vocabulary()), ctx)
     for batch in batches:
         automaton.watches += tuple(WatchSpec(tuple(texts)) for texts in batch)
         packed.sync()
         for number, watch in enumerate(automaton.watches):
             expected = sorted(text.encode("utf-8", "surrogatepass") for text in watch.texts)
-            assert spelled(packed, number) == expected
+            assert spelled(ctx, number) == expected
 
 
 def test_an_automaton_taken_over_bit_by_bit_is_one_taken_over_whole(
@@ -69,19 +65,19 @@ def test_an_automaton_taken_over_bit_by_bit_is_one_taken_over_whole(
     slices = slices_of(vocabulary())
     compiled = wb.compile(wb.json_schema(schema), vocabulary(), cache=False)
     automaton = compiled.automaton
-    packed = Packed(automaton, slices)
+    growing, at_once = Context(), Context()
+    packed = Packed(automaton, slices, growing)
     steps = 0
     while -1 in automaton.entry_state:
         assert automaton.grow is not None
         automaton.grow(automaton, automaton.entry_state.tolist().index(-1), 1)
         packed.sync()
         steps += 1
-    whole = Packed(automaton, slices)
+    whole = Packed(automaton, slices, at_once)
     assert steps > 5
     assert packed._filled == whole._filled
-    for slot, length in whole._filled.items():
-        a, b = int(packed.auto[slot]), int(whole.auto[slot])
-        mine, its = packed.auto[a : a + length], whole.auto[b : b + length]
+    for name, length in whole._filled.items():
+        mine, its = getattr(growing, name)[:length], getattr(at_once, name)[:length]
         # sets are kept in the order in which they came, and named by where they begin
-        if slot not in (layout.SETS, layout.SCOPE_REQUIRED, layout.GUARD_SET):
-            assert (mine == its).all(), slot
+        if name not in ("sets", "scope_required", "guard_set"):
+            assert (mine == its).all(), name

@@ -16,30 +16,32 @@ from workbench.engine.layout import (
     R_MARK,
     R_STATE,
     REFUSED,
-    STRIDE,
     TOO_COMPLEX,
 )
 from workbench.engine.terms import failure
 
 
 @jit
-def advance(auto, pool, table, count, trans, work, data, start, stop, shape, bases):
+def advance(ctx, data, start, stop, shape, bases):
     """Feed bytes to a sequence: ``(shape, bases)`` after them, or ``(REFUSED | FULL | COMPLEX, position)``."""
-    stride = int(auto[STRIDE])
+    pool = ctx.pool
+    count = ctx.count
+    trans = ctx.trans
+    stride = int(ctx.stride)
     for i in range(start, stop):
         cls = int(data[i])
         row = int(pool[shape + 1])
         if row < 0:
-            row = plain_row(auto, pool, table, count, trans, work, shape)
+            row = plain_row(ctx, shape)
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                return failure(count), i
-        following = next_row(auto, pool, table, count, trans, work, row, cls)
+                return failure(ctx), i
+        following = next_row(ctx, row, cls)
         if count[OVERFLOW] == 0 and count[TOO_COMPLEX] >= 2:
             # the row does not say enough; the stacks do
             count[TOO_COMPLEX] = 0
             following = ASK
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return failure(count), i
+            return failure(ctx), i
         if following == DEAD:
             return REFUSED, i
         if following >= 0:
@@ -48,46 +50,50 @@ def advance(auto, pool, table, count, trans, work, data, start, stop, shape, bas
             if pool[after + 4] == pool[before + 4]:
                 shape = int(pool[after + 3])
                 continue
-        m = step(auto, pool, table, count, work, shape, bases, cls, True)
+        m = step(ctx, shape, bases, cls, True)
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return failure(count), i
+            return failure(ctx), i
         if m == 0:
             return REFUSED, i
-        shape, bases = shape_and_bases(pool, table, count, work, m)
+        shape, bases = shape_and_bases(ctx, m)
         if count[OVERFLOW] != 0:
             return FULL, i
     return shape, bases
 
 
 @jit
-def advance_symbol(auto, pool, table, count, work, symbol, shape, bases):
+def advance_symbol(ctx, symbol, shape, bases):
     """Feed one symbol to a sequence; returns what :func:`advance` does."""
-    m = step(auto, pool, table, count, work, shape, bases, symbol, True)
+    count = ctx.count
+    m = step(ctx, shape, bases, symbol, True)
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-        return failure(count), 0
+        return failure(ctx), 0
     if m == 0:
         return REFUSED, 0
-    shape, bases = shape_and_bases(pool, table, count, work, m)
+    shape, bases = shape_and_bases(ctx, m)
     if count[OVERFLOW] != 0:
         return FULL, 0
     return shape, bases
 
 
 @jit
-def both(pool, table, count, work, shape, bases, shape2, bases2):
+def both(ctx, shape, bases, shape2, bases2):
     """A sequence in either of two configurations; returns what :func:`advance` does."""
+    pool = ctx.pool
+    count = ctx.count
+    work = ctx.work
     m = 0
     for i in range(0, int(pool[shape]) >> 5, 2):
         stacks = int(pool[bases + 3 + pool[shape + 4 + i]])
-        m = add_result(pool, table, count, work, m, int(pool[shape + 3 + i]), stacks)
+        m = add_result(ctx, m, int(pool[shape + 3 + i]), stacks)
     for i in range(0, int(pool[shape2]) >> 5, 2):
         stacks = int(pool[bases2 + 3 + pool[shape2 + 4 + i]])
-        m = add_result(pool, table, count, work, m, int(pool[shape2 + 3 + i]), stacks)
+        m = add_result(ctx, m, int(pool[shape2 + 3 + i]), stacks)
     for k in range(m):
         work[work[R_MARK] + work[work[R_STATE] + k]] = 0
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-        return failure(count), 0
-    shape, bases = shape_and_bases(pool, table, count, work, m)
+        return failure(ctx), 0
+    shape, bases = shape_and_bases(ctx, m)
     if count[OVERFLOW] != 0:
         return FULL, 0
     return shape, bases

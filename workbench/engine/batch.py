@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.engine import kernels as k
+from workbench.engine import entries as k
 from workbench.engine.engine import Engine
 from workbench.engine.jit import COMPILED
 from workbench.engine.matcher import Matcher, mask_array
@@ -65,7 +65,7 @@ def _fill(engine: Engine, matchers: Sequence[Matcher], rows: NDArray[np.uint32])
     missed = np.empty(n, dtype=np.int64)
     with engine.lock, engine.busy:
         positions = np.fromiter((one.position for one in matchers), np.int64, n)
-        misses = k.lookup_many_at(engine.address, positions, rows.reshape(-1), missed)
+        misses = k.lookup_many_at(engine.ctx.handle, positions, rows.reshape(-1), missed)
     for i in missed[:misses].tolist():
         matchers[i].fill_mask(rows[i].view(np.int32))
 
@@ -118,7 +118,7 @@ def accept_all(matchers: Sequence[Matcher], token_ids: Iterable[int]) -> NDArray
     with engine.lock, engine.busy:
         positions = np.fromiter((one.position for one in matchers), np.int64, len(ids))
         positions[special] = -1
-        done = int(k.accept_many_at(engine.address, positions, ids))
+        done = int(k.accept_many_at(engine.ctx.handle, positions, ids))
         for i in range(done):
             if positions[i] >= 0:
                 matchers[i].go_on(int(positions[i]), int(ids[i]))

@@ -10,26 +10,10 @@ from workbench.engine.layout import (
     ASK,
     BASES,
     BOTTOM,
-    CALL_ENTRY,
-    CALL_ORDER,
-    CALL_RETURN,
-    CALL_START,
     CONTENT,
-    EDGE_HI,
-    EDGE_LO,
-    EDGE_START,
-    EDGE_TARGET,
-    EMPTY_GUARD,
-    EMPTY_START,
-    EMPTY_TARGET,
-    ENTRY_FIRST,
-    ENTRY_STATE,
     FAR_BELOW,
     FAR_INSIDE,
-    FINAL,
-    FIRST_WORDS,
     FRAME,
-    HAS_WATCH,
     HOLE,
     IS_APART,
     IS_FRESH,
@@ -37,14 +21,10 @@ from workbench.engine.layout import (
     JUMP,
     LABELS,
     LEFT_OPEN,
-    LOOP_ENTRY,
-    LOOP_MAX,
-    LOOP_MIN,
     LOST,
     MAX_ASKED,
     MEMBER,
     MOST_STEPS,
-    N_SYMBOLS,
     NEED,
     NOT_KNOWN,
     OFF,
@@ -54,17 +34,11 @@ from workbench.engine.layout import (
     R_MARK,
     R_SET,
     R_STATE,
-    RANKED,
     REVEAL,
-    SCOPE_FLAGS,
-    SCOPE_GATHER,
-    SCOPE_NAMES,
     SCOPE_SITE,
     SET,
     SHAPE,
     SITE_BASE,
-    SITE_LOOP,
-    SITE_RETURN,
     STEPS,
     TOO_COMPLEX,
     UNKEPT,
@@ -81,9 +55,6 @@ from workbench.engine.layout import (
     W_TREE,
     W_TREE_SIZE,
     WATCH,
-    WATCH_CELL,
-    WATCH_ROLE,
-    WATCHED,
     WHOLE,
     WORK,
     WORK_LIMIT,
@@ -105,30 +76,31 @@ from workbench.engine.values import filled, gathered
 
 
 @jit
-def frame_label(auto, pool, table, count, work, frame, full):
+def frame_label(ctx, frame, full):
     """The zone under which a question sees a frame; without the texts that came, unless ``full``."""
+    pool = ctx.pool
     target = int(pool[frame + 3])
     value = int(pool[frame + 4])
     if target < SITE_BASE:
         if value != 0:
-            count[TOO_COMPLEX] = 2
+            ctx.count[TOO_COMPLEX] = 2
         return 0
-    loop = int(auto[auto[SITE_LOOP] + target - SITE_BASE])
+    loop = int(ctx.site_loop[target - SITE_BASE])
     if loop >= 0:
-        return int(zone_of(auto, target - SITE_BASE, value))
+        return int(zone_of(ctx, target - SITE_BASE, value))
     if loop <= SCOPE_SITE:
         scope = SCOPE_SITE - loop
-        zone = int(record_zone(auto, pool, value, scope))
+        zone = int(record_zone(ctx, value, scope))
         seen = int(pool[value + 4])
-        if not full and auto[auto[SCOPE_NAMES] + scope] != 0 and pool[seen + 4] > 0:
+        if not full and ctx.scope_names[scope] != 0 and pool[seen + 4] > 0:
             seen = UNSAID
-        if auto[auto[SCOPE_GATHER] + scope] != 0:
+        if ctx.scope_gather[scope] != 0:
             # what came in it is asked of the stacks themselves; an array that is empty is told apart
             content = 0 if pool[value + CONTENT] == 0 else UNSAID
             pending = LOST if pool[value + PENDING] > ITEM else int(pool[value + PENDING])
             apart = int(pool[value + IS_APART])
-            value = int(filled(pool, table, count, work, value, content, pending, apart))
-        return int(changed(pool, table, count, work, value, zone, seen, -1))
+            value = int(filled(ctx, value, content, pending, apart))
+        return int(changed(ctx, value, zone, seen, -1))
     if value < 0 or pool[value + 7] == UNKEPT:
         return value
     node = int(pool[value + 3])
@@ -137,25 +109,15 @@ def frame_label(auto, pool, table, count, work, frame, full):
     if node < 0 and seen < 0 and along == OFF:
         return FAR_INSIDE
     return int(
-        term6(
-            pool,
-            table,
-            count,
-            work,
-            WATCH,
-            node,
-            int(pool[value + 4]),
-            int(pool[value + 5]),
-            seen,
-            UNKEPT,
-            along,
-        )
+        term6(ctx, WATCH, node, int(pool[value + 4]), int(pool[value + 5]), seen, UNKEPT, along)
     )
 
 
 @jit
-def revealed(auto, pool, table, count, work, stacks, full):
+def revealed(ctx, stacks, full):
     """REVEAL of a SET without holes: its labels and, per label, the united parents."""
+    pool = ctx.pool
+    work = ctx.work
     n = int(pool[stacks]) >> 5
     # the labels found so far lie behind the part of the buffer that union() uses
     base = int(work[W_PATH])
@@ -167,17 +129,15 @@ def revealed(auto, pool, table, count, work, stacks, full):
             bottom = 1
             continue
         target = int(pool[element + 3])
-        zone = int(frame_label(auto, pool, table, count, work, element, full))
+        zone = int(frame_label(ctx, element, full))
         parents = int(pool[element + 5])
         k = 0
         while k < found and not (work[base + 3 * k] == target and work[base + 3 * k + 1] == zone):
             k += 1
         if k < found:
-            work[base + 3 * k + 2] = union(
-                pool, table, count, work, int(work[base + 3 * k + 2]), parents
-            )
+            work[base + 3 * k + 2] = union(ctx, int(work[base + 3 * k + 2]), parents)
         elif found >= MAX_ASKED:
-            count[TOO_COMPLEX] = 1
+            ctx.count[TOO_COMPLEX] = 1
             return 0
         else:
             k = found
@@ -198,43 +158,48 @@ def revealed(auto, pool, table, count, work, stacks, full):
     for k in range(found):
         work[buffer + 1 + 2 * k] = work[base + 3 * k]
         work[buffer + 2 + 2 * k] = work[base + 3 * k + 1]
-    labels = intern(pool, table, count, LABELS, work, buffer, 2 * found + 1)
+    labels = intern(ctx, LABELS, work, buffer, 2 * found + 1)
     work[buffer] = labels
     for k in range(found):
         work[buffer + 1 + k] = work[base + 3 * k + 2]
-    return intern(pool, table, count, REVEAL, work, buffer, found + 1)
+    return intern(ctx, REVEAL, work, buffer, found + 1)
 
 
 @jit
-def reveal(auto, pool, table, count, work, stacks):
+def reveal(ctx, stacks):
     """:func:`revealed`, remembered; without the texts that came."""
+    pool = ctx.pool
+    count = ctx.count
     known = int(pool[stacks + 1])
     if known >= 0:
         return known
-    result = revealed(auto, pool, table, count, work, stacks, False)
+    result = revealed(ctx, stacks, False)
     if count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
         pool[stacks + 1] = result
     return result
 
 
 @jit
-def reveal_all(auto, pool, table, count, work, stacks):
+def reveal_all(ctx, stacks):
     """:func:`revealed`, remembered; with the texts that came."""
-    memo = int(term1(pool, table, count, work, WHOLE, stacks))
+    pool = ctx.pool
+    count = ctx.count
+    memo = int(term1(ctx, WHOLE, stacks))
     if count[OVERFLOW] != 0:
         return 0
     known = int(pool[memo + 1])
     if known >= 0:
         return known
-    result = revealed(auto, pool, table, count, work, stacks, True)
+    result = revealed(ctx, stacks, True)
     if count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
         pool[memo + 1] = result
     return result
 
 
 @jit
-def add_thread(pool, table, count, work, n, state, stacks):
+def add_thread(ctx, n, state, stacks):
     """Add a thread to the closure under way, uniting stacks of equal states; returns the new size."""
+    work = ctx.work
     mark = work[W_MARK] + state
     k = int(work[mark]) - 1
     if k < 0:
@@ -245,7 +210,7 @@ def add_thread(pool, table, count, work, n, state, stacks):
         work[work[W_SET] + k] = stacks
     else:
         old = int(work[work[W_SET] + k])
-        both = union(pool, table, count, work, old, stacks)
+        both = union(ctx, old, stacks)
         if both == old:
             return n
         work[work[W_SET] + k] = both
@@ -257,8 +222,9 @@ def add_thread(pool, table, count, work, n, state, stacks):
 
 
 @jit
-def add_result(pool, table, count, work, n, state, stacks):
+def add_result(ctx, n, state, stacks):
     """Add a thread to the result under way; returns the new size."""
+    work = ctx.work
     mark = work[R_MARK] + state
     k = int(work[mark]) - 1
     if k < 0:
@@ -266,13 +232,14 @@ def add_result(pool, table, count, work, n, state, stacks):
         work[work[R_STATE] + n] = state
         work[work[R_SET] + n] = stacks
         return n + 1
-    work[work[R_SET] + k] = union(pool, table, count, work, int(work[work[R_SET] + k]), stacks)
+    work[work[R_SET] + k] = union(ctx, int(work[work[R_SET] + k]), stacks)
     return n
 
 
 @jit
-def next_thread(work):
+def next_thread(ctx):
     """Number of a thread whose closure is due, or -1."""
+    work = ctx.work
     top = int(work[work[W_STACK]])
     if top == 0:
         return -1
@@ -283,8 +250,9 @@ def next_thread(work):
 
 
 @jit
-def flush_rounds(pool, table, count, work, n, state, rounds):
+def flush_rounds(ctx, n, state, rounds):
     """Add the thread that begins another iteration, on all the frames collected in W_TREE."""
+    work = ctx.work
     if rounds == 0:
         return n
     tree = int(work[W_TREE])
@@ -300,17 +268,20 @@ def flush_rounds(pool, table, count, work, n, state, rounds):
             work[tree + j] = work[tree + j - 1]
         work[tree + k] = frame
         kept += 1
-    stacks = intern(pool, table, count, SET, work, tree, kept)
-    return add_thread(pool, table, count, work, n, state, stacks)
+    stacks = intern(ctx, SET, work, tree, kept)
+    return add_thread(ctx, n, state, stacks)
 
 
 @jit
-def pop_all(auto, pool, table, count, work, n, stacks, cls, exact):
+def pop_all(ctx, n, stacks, cls, exact):
     """Add the threads that go on behind a completed frame, for each frame on top of ``stacks``.
 
     Texts that wait for an answer are completed only when their quotation mark comes next (``cls``).
     Returns ``(new size of the closure, ASK - hole or 0, whether the empty stack is a member)``.
     """
+    pool = ctx.pool
+    count = ctx.count
+    work = ctx.work
     tree = int(work[W_TREE])
     rounds = 0
     rounds_state = -1
@@ -331,20 +302,20 @@ def pop_all(auto, pool, table, count, work, n, stacks, cls, exact):
         loop = -1
         if target >= SITE_BASE:
             site = target - SITE_BASE
-            loop = int(auto[auto[SITE_LOOP] + site])
-            back = int(auto[auto[SITE_RETURN] + site])
+            loop = int(ctx.site_loop[site])
+            back = int(ctx.site_return[site])
         if target < SITE_BASE:
             if value != 0:
-                parents = int(delivered(auto, pool, table, count, work, parents, value, exact))
+                parents = int(delivered(ctx, parents, value, exact))
         elif loop <= SCOPE_SITE:
             scope = SCOPE_SITE - loop
-            gathers_it = auto[auto[SCOPE_GATHER] + scope] != 0
-            if gathers_it and auto[auto[SCOPE_FLAGS] + scope] & OUTERMOST == 0:
-                one = int(gathered(auto, pool, table, count, work, frame))
-                parents = int(delivered(auto, pool, table, count, work, parents, one, exact))
+            gathers_it = ctx.scope_gather[scope] != 0
+            if gathers_it and ctx.scope_flags[scope] & OUTERMOST == 0:
+                one = int(gathered(ctx, frame))
+                parents = int(delivered(ctx, parents, one, exact))
         elif loop < 0:
             number = -1 - loop
-            if excluded(auto, pool, value):
+            if excluded(ctx, value):
                 continue
             if value >= 0 and pool[value + 6] == LOST:
                 if cls == 0x22 and pool[value + 4] == 0:
@@ -353,13 +324,13 @@ def pop_all(auto, pool, table, count, work, n, stacks, cls, exact):
                 continue
             if value >= 0 and pool[value + 6] <= ASK and pool[value + 4] != IS_FRESH:
                 if cls == 0x22 and pool[value + 4] == 0:
-                    return n, ASK - int(term1(pool, table, count, work, MEMBER, frame)), bottom
+                    return n, ASK - int(term1(ctx, MEMBER, frame)), bottom
                 count[LEFT_OPEN] = 1
                 continue
-            if auto[auto[WATCH_CELL] + number] >= 0:
-                parents = int(recorded(auto, pool, table, count, work, parents, value, number))
-            if parents >= 0 and auto[auto[WATCH_ROLE] + number] != 0:
-                parents = int(spoken(auto, pool, table, count, work, parents, value, number, exact))
+            if ctx.watch_cell[number] >= 0:
+                parents = int(recorded(ctx, parents, value, number))
+            if parents >= 0 and ctx.watch_role[number] != 0:
+                parents = int(spoken(ctx, parents, value, number, exact))
         if parents <= ASK:
             return n, parents, bottom
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
@@ -367,10 +338,10 @@ def pop_all(auto, pool, table, count, work, n, stacks, cls, exact):
         if parents < 0:
             continue
         if loop < 0:
-            n = add_thread(pool, table, count, work, n, back, parents)
+            n = add_thread(ctx, n, back, parents)
             continue
-        least = int(auto[auto[LOOP_MIN] + loop])
-        most = int(auto[auto[LOOP_MAX] + loop])
+        least = int(ctx.loop_min[loop])
+        most = int(ctx.loop_max[loop])
         can_loop = can_leave = True
         if value == FAR_BELOW:
             can_leave = False
@@ -381,24 +352,25 @@ def pop_all(auto, pool, table, count, work, n, stacks, cls, exact):
             if most < 0 and value > least:
                 value = least
             if not exact:
-                value = int(zone_of(auto, site, value))
+                value = int(zone_of(ctx, site, value))
         if can_loop:
-            state = int(auto[auto[ENTRY_STATE] + auto[auto[LOOP_ENTRY] + loop]])
+            state = int(ctx.entry_state[ctx.loop_entry[loop]])
             if state != rounds_state or rounds >= work[W_TREE_SIZE]:
-                n = flush_rounds(pool, table, count, work, n, rounds_state, rounds)
+                n = flush_rounds(ctx, n, rounds_state, rounds)
                 rounds_state = state
                 rounds = 0
-            work[tree + rounds] = term3(pool, table, count, work, FRAME, target, value, parents)
+            work[tree + rounds] = term3(ctx, FRAME, target, value, parents)
             rounds += 1
         if can_leave:
-            n = add_thread(pool, table, count, work, n, back, parents)
-    n = flush_rounds(pool, table, count, work, n, rounds_state, rounds)
+            n = add_thread(ctx, n, back, parents)
+    n = flush_rounds(ctx, n, rounds_state, rounds)
     return n, 0, bottom
 
 
 @jit
-def reads(auto, work, state, cls):
+def reads(ctx, state, cls):
     """Whether a symbol may come next in a state, whatever guards say; also true where it takes long to tell."""
+    work = ctx.work
     stack = int(work[W_LEFT])
     work[stack] = state
     n = 1
@@ -407,16 +379,16 @@ def reads(auto, work, state, cls):
         n -= 1
         state = int(work[stack + n])
         steps += 1
-        if steps > MOST_STEPS or auto[auto[FINAL] + state] != 0:
+        if steps > MOST_STEPS or ctx.final[state] != 0:
             return True
-        for e in range(auto[auto[EDGE_START] + state], auto[auto[EDGE_START] + state + 1]):
-            if auto[auto[EDGE_LO] + e] <= cls <= auto[auto[EDGE_HI] + e]:
+        for e in range(ctx.edge_start[state], ctx.edge_start[state + 1]):
+            if ctx.edge_lo[e] <= cls <= ctx.edge_hi[e]:
                 return True
-        for e in range(auto[auto[EMPTY_START] + state], auto[auto[EMPTY_START] + state + 1]):
-            work[stack + n] = auto[auto[EMPTY_TARGET] + e]
+        for e in range(ctx.empty_start[state], ctx.empty_start[state + 1]):
+            work[stack + n] = ctx.empty_target[e]
             n += 1
-        for c in range(auto[auto[CALL_START] + state], auto[auto[CALL_START] + state + 1]):
-            start = int(auto[auto[ENTRY_STATE] + auto[auto[CALL_ENTRY] + c]])
+        for c in range(ctx.call_start[state], ctx.call_start[state + 1]):
+            start = int(ctx.entry_state[ctx.call_entry[c]])
             if start < 0:
                 return True
             work[stack + n] = start
@@ -427,55 +399,59 @@ def reads(auto, work, state, cls):
 
 
 @jit
-def decided(auto, count, work, state, cls):
+def decided(ctx, state, cls):
     """Whether a thread that may or may not be in a state matters for a symbol: TOO_COMPLEX is 2 if so.
 
     For all symbols (-1), those for which it does are marked in W_OPEN.
     """
+    count = ctx.count
+    work = ctx.work
     count[TOO_COMPLEX] = 0
     if cls >= 0:
-        if reads(auto, work, state, cls):
+        if reads(ctx, state, cls):
             count[TOO_COMPLEX] = 2
         return
     open_at = int(work[W_OPEN])
-    for symbol in range(auto[N_SYMBOLS]):
-        if work[open_at + symbol] == 0 and reads(auto, work, state, symbol):
+    for symbol in range(ctx.n_symbols):
+        if work[open_at + symbol] == 0 and reads(ctx, state, symbol):
             work[open_at + symbol] = 1
-    work[open_at + int(auto[N_SYMBOLS])] = 1
+    work[open_at + int(ctx.n_symbols)] = 1
 
 
 @jit
-def push_calls(auto, pool, table, count, work, n, k, cls, exact):
+def push_calls(ctx, n, k, cls, exact):
     """Add the threads inside the calls of thread ``k`` that may begin with a symbol (-1: with any)."""
+    count = ctx.count
+    work = ctx.work
     state = int(work[work[W_STATE] + k])
     stacks = int(work[work[W_SET] + k])
-    for c in range(auto[auto[CALL_START] + state], auto[auto[CALL_START] + state + 1]):
-        entry = int(auto[auto[CALL_ENTRY] + c])
+    for c in range(ctx.call_start[state], ctx.call_start[state + 1]):
+        entry = int(ctx.call_entry[c])
         if cls >= 0:
-            first = auto[auto[ENTRY_FIRST] + entry * auto[FIRST_WORDS] + (cls >> 5)]
+            first = ctx.entry_first[entry * ctx.first_words + (cls >> 5)]
             if (first >> (cls & 31)) & 1 == 0:
                 continue
-        start = int(auto[auto[ENTRY_STATE] + entry])
+        start = int(ctx.entry_state[entry])
         if start < 0:
             count[NEED] = entry + 1
             count[OVERFLOW] = 1
             return n
-        back = int(auto[auto[CALL_RETURN] + c])
+        back = int(ctx.call_return[c])
         pushed = stacks
         if back != JUMP:
             loop = 0
             if back >= SITE_BASE:
-                loop = int(auto[auto[SITE_LOOP] + back - SITE_BASE])
+                loop = int(ctx.site_loop[back - SITE_BASE])
             if loop <= SCOPE_SITE:
                 scope = SCOPE_SITE - loop
-                pushed = int(entering(auto, pool, table, count, work, back, scope, stacks))
+                pushed = int(entering(ctx, back, scope, stacks))
             elif loop < 0:
                 number = -1 - loop
-                pushed = int(watching(auto, pool, table, count, work, back, number, stacks, exact))
+                pushed = int(watching(ctx, back, number, stacks, exact))
             else:
-                pushed = int(with_frame(pool, table, count, work, -1, back, 0, stacks))
+                pushed = int(with_frame(ctx, -1, back, 0, stacks))
             if count[TOO_COMPLEX] == NOT_KNOWN:
-                decided(auto, count, work, start, cls)
+                decided(ctx, start, cls)
                 if count[TOO_COMPLEX] == 0:
                     continue
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
@@ -483,99 +459,107 @@ def push_calls(auto, pool, table, count, work, n, k, cls, exact):
             if pushed < 0:
                 continue
         count[WORK] += 1
-        n = add_thread(pool, table, count, work, n, start, pushed)
+        n = add_thread(ctx, n, start, pushed)
     return n
 
 
 @jit
-def push_all(auto, pool, table, count, work, n, cls, exact):
+def push_all(ctx, n, cls, exact):
     """Add the threads inside the calls that may begin with a symbol (-1: any); returns the new size.
 
     Callers come before what they call (CALL_ORDER, when RANKED), so that a frame is made once, on all the
     stacks below it, and not again for each that is found later.
     """
+    count = ctx.count
+    work = ctx.work
     queued = work[W_QUEUED]
     states = work[W_STATE]
     stack = int(work[W_STACK])
     work[stack] = 0
     for k in range(n):
         state = work[states + k]
-        if auto[auto[CALL_START] + state] < auto[auto[CALL_START] + state + 1]:
+        if ctx.call_start[state] < ctx.call_start[state + 1]:
             work[queued + k] = 1
             work[stack] += 1
             work[stack + work[stack]] = k
     if work[stack] == 0:
         return n
-    if auto[RANKED] == 0:
+    if ctx.ranked == 0:
         while count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
-            k = next_thread(work)
+            k = next_thread(ctx)
             if k < 0:
                 break
             state = int(work[states + k])
-            for e in range(auto[auto[EMPTY_START] + state], auto[auto[EMPTY_START] + state + 1]):
-                target = int(auto[auto[EMPTY_TARGET] + e])
+            for e in range(ctx.empty_start[state], ctx.empty_start[state + 1]):
+                target = int(ctx.empty_target[e])
                 stacks = int(work[work[W_SET] + k])
-                if auto[auto[EMPTY_GUARD] + e] >= 0:
-                    guard = int(auto[auto[EMPTY_GUARD] + e])
-                    stacks = int(guarded(auto, pool, table, count, work, stacks, guard, exact))
+                if ctx.empty_guard[e] >= 0:
+                    guard = int(ctx.empty_guard[e])
+                    stacks = int(guarded(ctx, stacks, guard, exact))
                     if count[TOO_COMPLEX] == NOT_KNOWN:
-                        decided(auto, count, work, target, cls)
+                        decided(ctx, target, cls)
                     elif stacks <= ASK:
                         # what is asked here can only be told by the stacks
                         count[TOO_COMPLEX] = 2
                     if stacks < 0 or count[TOO_COMPLEX] != 0:
                         continue
-                n = add_thread(pool, table, count, work, n, target, stacks)
-            n = push_calls(auto, pool, table, count, work, n, k, cls, exact)
+                n = add_thread(ctx, n, target, stacks)
+            n = push_calls(ctx, n, k, cls, exact)
         return n
     while count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
         best = -1
         order = 0
         for k in range(n):
             if work[queued + k] != 0:
-                rank = auto[auto[CALL_ORDER] + work[states + k]]
+                rank = ctx.call_order[work[states + k]]
                 if best < 0 or rank < order:
                     best = k
                     order = rank
         if best < 0:
             break
         work[queued + best] = 0
-        n = push_calls(auto, pool, table, count, work, n, best, cls, exact)
+        n = push_calls(ctx, n, best, cls, exact)
         work[stack] = 0
     return n
 
 
 @jit
-def begin_closure(pool, table, count, work, shape, bases):
+def begin_closure(ctx, shape, bases):
     """Start a closure with the threads of a configuration; returns its size."""
+    pool = ctx.pool
+    work = ctx.work
     work[work[W_STACK]] = 0
     n = 0
     items = int(pool[shape]) >> 5
     for i in range(0, items, 2):
         state = int(pool[shape + 3 + i])
         stacks = int(pool[bases + 3 + pool[shape + 4 + i]])
-        n = add_thread(pool, table, count, work, n, state, stacks)
+        n = add_thread(ctx, n, state, stacks)
     return n
 
 
 @jit
-def end_closure(work, n):
+def end_closure(ctx, n):
     """Clear the marks of a closure."""
+    work = ctx.work
     for k in range(n):
         work[work[W_MARK] + work[work[W_STATE] + k]] = 0
         work[work[W_QUEUED] + k] = 0
 
 
 @jit
-def close(auto, pool, table, count, work, n, cls, exact):
+def close(ctx, n, cls, exact):
     """Add the threads behind empty edges and behind completed frames to a closure.
 
     Returns ``(new size, ASK - hole or 0, whether the empty stack may be completed)``.
     """
+    pool = ctx.pool
+    count = ctx.count
+    work = ctx.work
     ask = 0
     yes = 0
     while ask == 0:
-        k = next_thread(work)
+        k = next_thread(ctx)
         if k < 0:
             break
         state = int(work[work[W_STATE] + k])
@@ -585,14 +569,14 @@ def close(auto, pool, table, count, work, n, cls, exact):
             count[TOO_COMPLEX] = 1
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
             break
-        for e in range(auto[auto[EMPTY_START] + state], auto[auto[EMPTY_START] + state + 1]):
-            target = int(auto[auto[EMPTY_TARGET] + e])
+        for e in range(ctx.empty_start[state], ctx.empty_start[state + 1]):
+            target = int(ctx.empty_target[e])
             below = stacks
-            if auto[auto[EMPTY_GUARD] + e] >= 0:
-                guard = int(auto[auto[EMPTY_GUARD] + e])
-                below = int(guarded(auto, pool, table, count, work, stacks, guard, exact))
+            if ctx.empty_guard[e] >= 0:
+                guard = int(ctx.empty_guard[e])
+                below = int(guarded(ctx, stacks, guard, exact))
                 if count[TOO_COMPLEX] == NOT_KNOWN:
-                    decided(auto, count, work, target, cls)
+                    decided(ctx, target, cls)
                     if count[TOO_COMPLEX] == 0:
                         continue
                 if below <= ASK:
@@ -600,14 +584,14 @@ def close(auto, pool, table, count, work, n, cls, exact):
                     break
                 if below < 0:
                     continue
-            n = add_thread(pool, table, count, work, n, target, below)
-        if ask == 0 and auto[auto[FINAL] + state] != 0:
-            n, ask, bottom = pop_all(auto, pool, table, count, work, n, stacks, cls, exact)
+            n = add_thread(ctx, n, target, below)
+        if ask == 0 and ctx.final[state] != 0:
+            n, ask, bottom = pop_all(ctx, n, stacks, cls, exact)
             yes |= bottom
-    if auto[HAS_WATCH] != 0 and ask == 0:
+    if ctx.has_watch != 0 and ask == 0:
         # the frames that watch must be seen before a byte is taken
         for k in range(n):
-            if auto[auto[WATCHED] + work[work[W_STATE] + k]] == 0:
+            if ctx.watched[work[work[W_STATE] + k]] == 0:
                 continue
             stacks = int(work[work[W_SET] + k])
             for i in range(int(pool[stacks]) >> 5):
@@ -618,45 +602,48 @@ def close(auto, pool, table, count, work, n, cls, exact):
 
 
 @jit
-def step(auto, pool, table, count, work, shape, bases, cls, exact):
+def step(ctx, shape, bases, cls, exact):
     """One symbol: the threads that live after it, in ``work``.
 
     Returns their number (0: dead) or ASK - hole. Nothing is remembered here.
     """
+    count = ctx.count
+    work = ctx.work
     count[STEPS] += 1
-    n = begin_closure(pool, table, count, work, shape, bases)
-    n, ask, _ = close(auto, pool, table, count, work, n, cls, exact)
+    n = begin_closure(ctx, shape, bases)
+    n, ask, _ = close(ctx, n, cls, exact)
     if ask == 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
-        n = push_all(auto, pool, table, count, work, n, cls, exact)
+        n = push_all(ctx, n, cls, exact)
     m = 0
     if ask == 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
         for k in range(n):
             state = int(work[work[W_STATE] + k])
-            for e in range(auto[auto[EDGE_START] + state], auto[auto[EDGE_START] + state + 1]):
-                if auto[auto[EDGE_LO] + e] > cls:
+            for e in range(ctx.edge_start[state], ctx.edge_start[state + 1]):
+                if ctx.edge_lo[e] > cls:
                     break
-                if cls <= auto[auto[EDGE_HI] + e]:
+                if cls <= ctx.edge_hi[e]:
                     stacks = int(work[work[W_SET] + k])
-                    if auto[HAS_WATCH] != 0 and auto[auto[WATCHED] + state] != 0:
-                        if undecided(auto, pool, stacks):
+                    if ctx.has_watch != 0 and ctx.watched[state] != 0:
+                        if undecided(ctx, stacks):
                             count[TOO_COMPLEX] = 2
                             break
-                        stacks = int(watched(auto, pool, table, count, work, stacks, cls, exact))
+                        stacks = int(watched(ctx, stacks, cls, exact))
                         if stacks < 0:
                             continue
-                    target = int(auto[auto[EDGE_TARGET] + e])
-                    m = add_result(pool, table, count, work, m, target, stacks)
+                    target = int(ctx.edge_target[e])
+                    m = add_result(ctx, m, target, stacks)
         for k in range(m):
             work[work[R_MARK] + work[work[R_STATE] + k]] = 0
-    end_closure(work, n)
+    end_closure(ctx, n)
     if ask != 0:
         return ask
     return m
 
 
 @jit
-def shape_and_bases(pool, table, count, work, m):
+def shape_and_bases(ctx, m):
     """Intern the threads that step() left: SHAPE and BASES, holes numbered by first use."""
+    work = ctx.work
     states = work[R_STATE]
     sets = work[R_SET]
     for i in range(1, m):
@@ -682,9 +669,9 @@ def shape_and_bases(pool, table, count, work, m):
             h += 1
         work[buffer + 2 * i] = work[states + i]
         work[buffer + 2 * i + 1] = k
-    shape = intern(pool, table, count, SHAPE, work, buffer, 2 * m)
+    shape = intern(ctx, SHAPE, work, buffer, 2 * m)
     for k in range(h):
         work[buffer + k] = work[holes + k]
         work[holes + k] = 0
-    bases = intern(pool, table, count, BASES, work, buffer, h)
+    bases = intern(ctx, BASES, work, buffer, h)
     return shape, bases

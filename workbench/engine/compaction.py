@@ -19,9 +19,7 @@ from workbench.engine.layout import (
     SEEN,
     SET,
     SITE_BASE,
-    SITE_LOOP,
     TEXT,
-    USED,
     VALUE,
     WATCH,
 )
@@ -29,7 +27,7 @@ from workbench.engine.terms import intern
 
 
 @jit
-def refers(auto, pool, term, i):
+def refers(ctx, pool, term, i):
     """Whether content ``i`` of a term that sequences are made of is itself a term."""
     kind = pool[term] & 31
     value = int(pool[term + 3 + i])
@@ -41,7 +39,7 @@ def refers(auto, pool, term, i):
             return False
         if target < SITE_BASE:
             return value > 0
-        return auto[auto[SITE_LOOP] + target - SITE_BASE] < 0
+        return ctx.site_loop[target - SITE_BASE] < 0
     if kind == SET or kind == BASES:
         return True
     if kind == WATCH:
@@ -64,13 +62,12 @@ def refers(auto, pool, term, i):
 
 
 @jit
-def compact(auto, pool, count, new_pool, new_table, new_count, roots, moved):
-    """Copy what sequences are made of (the terms under ``roots``) to a new arena, renumbered.
+def compact(ctx, pool, used, roots, moved):
+    """Copy what sequences are made of (the terms under ``roots``) from an old pool to a new arena, renumbered.
 
     ``roots`` is rewritten in place; ``moved`` is scratch as long as the pool, filled with -1.
     Rows, masks and their trees stay behind: they are rebuilt when they are needed.
     """
-    used = int(count[USED])
     for i in range(roots.size):
         moved[roots[i]] = 0
     # contents have lower ids than what holds them: one pass down marks, one pass up copies
@@ -84,7 +81,7 @@ def compact(auto, pool, count, new_pool, new_table, new_count, roots, moved):
     while term > 0:
         if moved[term] == 0:
             for i in range(int(pool[term]) >> 5):
-                if refers(auto, pool, term, i):
+                if refers(ctx, pool, term, i):
                     moved[pool[term + 3 + i]] = 0
         term = int(moved[term + 1])
     # what is known of values goes with them
@@ -99,9 +96,9 @@ def compact(auto, pool, count, new_pool, new_table, new_count, roots, moved):
         if moved[term] == 0:
             kind = pool[term] & 31
             for i in range(n):
-                if refers(auto, pool, term, i):
+                if refers(ctx, pool, term, i):
                     pool[term + 3 + i] = moved[pool[term + 3 + i]]
-            moved[term] = intern(new_pool, new_table, new_count, kind, pool, term + 3, n)
+            moved[term] = intern(ctx, kind, pool, term + 3, n)
         term += n + 3
     for i in range(roots.size):
         roots[i] = moved[roots[i]]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.engine import layout, texts
+from workbench.engine import entries, layout
 
 if TYPE_CHECKING:
     from workbench.engine.engine import Engine
@@ -38,7 +38,7 @@ def _through(engine: Engine, state: int, stacks: int, known: dict[tuple[int, int
         best = 2**60
         missing = []
         for element in engine.contents(here[1]):
-            if int(engine.pool[element]) & 31 == layout.BOTTOM:
+            if int(engine.ctx.pool[element]) & 31 == layout.BOTTOM:
                 best = min(best, int(distance[here[0]]))
                 continue
             target, value, parents = engine.contents(element)
@@ -57,12 +57,12 @@ def _through(engine: Engine, state: int, stacks: int, known: dict[tuple[int, int
 
 def _within(engine: Engine, state: int, target: int, value: int) -> int:
     """Least bytes from a state to the end of the frame that it runs above."""
-    automaton, auto = engine.automaton, engine.auto
+    automaton, ctx = engine.automaton, engine.ctx
     distance, entry_distance = automaton.distances()
     here = int(distance[state])
     if target < layout.SITE_BASE:
         return here
-    loop = int(auto[int(auto[layout.SITE_LOOP]) + target - layout.SITE_BASE])
+    loop = int(ctx.site_loop[target - layout.SITE_BASE])
     if loop <= layout.SCOPE_SITE:
         scope = automaton.scopes[layout.SCOPE_SITE - loop]
         if not scope.members and not scope.least:
@@ -73,7 +73,7 @@ def _within(engine: Engine, state: int, target: int, value: int) -> int:
         return automaton.scope_costs().cost(state, scope, came, record[0])
     if loop < 0:
         # a text that may not come must go on by one byte at least
-        return here + int(texts.excluded(auto, engine.pool, value))
+        return here + int(entries.excluded(ctx.handle, value))
     left = max(0, int(automaton.loop_min[loop]) - value - 1)
     return here + left * int(entry_distance[automaton.loop_entry[loop]])
 
@@ -98,7 +98,7 @@ def _paths(engine: Engine, stacks: int, known: dict[int, int], most: int) -> int
         if here not in known:
             below = [
                 None
-                if int(engine.pool[element]) & 31 == layout.BOTTOM
+                if int(engine.ctx.pool[element]) & 31 == layout.BOTTOM
                 else engine.contents(element)[2]
                 for element in engine.contents(here)
             ]

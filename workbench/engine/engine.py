@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from workbench.automaton.budgets import Budgets, too_complex
 from workbench.automaton.model import Automaton
-from workbench.engine import kernels as k, layout, rows, terms
+from workbench.engine import entries as k, layout
 from workbench.engine.arena import (
     ARENA_WORDS,
     TABLE_SLOTS,
@@ -27,10 +27,10 @@ from workbench.engine.arena import (
     take_transitions,
 )
 from workbench.engine.busy import Busy
+from workbench.engine.context import Context
 from workbench.engine.distances import least_bytes, number_of_stacks
-from workbench.engine.jit import COMPILED
 from workbench.engine.positions import Positioned, Sequence, renumber
-from workbench.engine.slices import Slice, slices_of
+from workbench.engine.slices import NOTHING, Slice, slices_of
 from workbench.engine.tables import Packed, scratch
 from workbench.errors import GrammarTooComplex
 from workbench.inputs import need_number
@@ -41,19 +41,8 @@ __all__ = ["Engine"]
 _NO_ROOM = 2**31 - 2**20
 #: situations whose stored masks are found at once; a power of two
 _RECENT = 512
-#: what a compaction renews
-_RENEWED = [
-    "pool",
-    "table",
-    "trans",
-    "start",
-    "rows",
-    "recent",
-    "rows_at",
-    "row_hash",
-    "row_table",
-    "epoch",
-]
+#: arrays that a compaction renews
+_RENEWED = ("pool", "table", "trans", "rows", "recent", "rows_at", "row_hash", "row_table")
 _USED, _ROWS_USED = layout.USED, layout.ROWS
 
 
@@ -67,23 +56,9 @@ class Engine:
         self.lock = RLock()
         self.n_words = (vocabulary.width + 31) // 32
         self.slices = slices_of(vocabulary)
-        trie = self.slices.trie
-        self.bytes_, self.depths, self.skips, self.tokens = (
-            trie.byte,
-            trie.depth,
-            trie.skip,
-            trie.token,
-        )
-        self.duplicates = self.slices.duplicates
-        self.packed = Packed(automaton, self.slices)
-        self.auto = self.packed.auto
+        self.ctx = Context()
+        self.packed = Packed(automaton, self.slices, self.ctx)
         self.stride = self.packed.n_symbols + 1
-        self._new_scratch()
-        self.blob = self.slices.blob
-        self.epoch = 0
-        self._tidy_at = budgets.arena_words
-        self.sequences: weakref.WeakSet[Sequence] = weakref.WeakSet()
-        self.eos = np.array(vocabulary.eos_ids, dtype=np.int64)
         self._symbol_of = {
             token: 256 + i for i, ids in enumerate(automaton.symbols) for token in ids
         }
@@ -91,40 +66,59 @@ class Engine:
         self.named_ids = frozenset(self._symbol_of)
         self._special = self.named_ids | frozenset(vocabulary.eos_ids)
         self._n_tokens = vocabulary.size
-        self.symbol_ids = np.array([t for ids in automaton.symbols for t in ids], dtype=np.int32)
-        self.symbol_at = np.cumsum([0, *map(len, automaton.symbols)], dtype=np.int32)
-        self.loops = np.zeros(8, dtype=np.uint32)
-        self.around_loops = np.zeros(8, dtype=np.uint32)
-        self.alive = np.zeros(4, dtype=np.uint32)
-        self.found = np.zeros(5, dtype=np.int64)
-        #: the mask under way
-        self.words = np.zeros(self.n_words, dtype=np.uint32)
-        self.offsets = self.slices.offsets
-        self.count = np.zeros(layout.COUNT_SLOTS, dtype=np.int64)
+        self.epoch = 0
+        self._tidy_at = budgets.arena_words
+        self.sequences: weakref.WeakSet[Sequence] = weakref.WeakSet()
+        trie = self.slices.trie
+        self.ctx.place(
+            bytes_=trie.byte,
+            depths=trie.depth,
+            skips=trie.skip,
+            tokens=trie.token,
+            duplicates=self.slices.duplicates,
+            blob=self.slices.blob,
+            offsets=self.slices.offsets,
+            eos=np.array(vocabulary.eos_ids, dtype=np.int64),
+            symbol_ids=np.array([t for ids in automaton.symbols for t in ids], dtype=np.int32),
+            symbol_at=np.cumsum([0, *map(len, automaton.symbols)], dtype=np.int32),
+            loops=np.zeros(8, dtype=np.uint32),
+            around_loops=np.zeros(8, dtype=np.uint32),
+            alive=np.zeros(4, dtype=np.uint32),
+            found=np.zeros(5, dtype=np.int64),
+            count=np.zeros(layout.COUNT_SLOTS, dtype=np.int64),
+            # the mask under way
+            words=np.zeros(self.n_words, dtype=np.uint32),
+        )
+        self.count = self.ctx.count
         # plain integers from it, several times as fast as NumPy's
-        self._counts = memoryview(self.count)  # type: ignore[arg-type]
+        self._counts = memoryview(self.count)
         self.busy = Busy(self._counts)
-        self._context = np.zeros(2 * len(k.CONTEXT_ARRAYS), dtype=np.int64)
-        self.address = self._context.ctypes.data
-        self.pool, self.table = take_pool(), take_table()
-        self.trans, self.rows = take_transitions(), take_rows(self._rows_room)
+        self._new_scratch()
+        self.ctx.place(
+            pool=take_pool(),
+            table=take_table(),
+            trans=take_transitions(),
+            rows=take_rows(self._rows_room),
+        )
         self._begin_arena()
         self._begin_rows()
-        self._publish()
         self.start = self._intern_start()
 
     def __del__(self) -> None:
         if hasattr(self, "start"):
             used = int(self.count[layout.USED]), int(self.count[layout.ROWS]) * self.stride
-            give_back(self.pool, self.table, self.trans, self.rows, used)
+            ctx = self.ctx
+            give_back(ctx.pool, ctx.table, ctx.trans, ctx.rows, used)
 
     # -- arena ---------------------------------------------------------------------------------
 
     def _new_arena(self, words: int) -> None:
-        self.pool = np.zeros(words, dtype=np.int32)
-        # small at first: terms fall anywhere in it, and each page costs when it is first touched
-        self.table = np.zeros(max(TABLE_SLOTS, words // 64), dtype=np.int32)
-        self.trans = np.empty_like(self.trans)
+        self.ctx.place(
+            pool=np.zeros(words, dtype=np.int32),
+            # small at first: terms fall anywhere in it, and each page costs when it is first touched
+            table=np.zeros(max(TABLE_SLOTS, words // 64), dtype=np.int32),
+            trans=np.empty_like(self.ctx.trans),
+        )
         self._begin_arena()
 
     def _begin_arena(self) -> None:
@@ -136,11 +130,11 @@ class Engine:
 
     def _forget_lone(self) -> None:
         """The shapes of lone threads, where terms are numbered anew."""
-        lone = int(self.work[layout.W_LONE])
-        self.work[lone : lone + self._work_room + 1] = 0
+        lone = int(self.ctx.work[layout.W_LONE])
+        self.ctx.work[lone : lone + self._work_room + 1] = 0
 
     def _drop_rows(self) -> None:
-        self.rows = take_rows(self._rows_room)
+        self.ctx.place(rows=take_rows(self._rows_room))
         self._begin_rows()
 
     @property
@@ -149,28 +143,21 @@ class Engine:
         return 128 * self.n_words + 1024
 
     def _begin_rows(self) -> None:
-        self.recent = np.zeros(2 * _RECENT, dtype=np.int64)
-        self.rows_at = np.zeros(514, dtype=np.int64)
-        self.row_hash = np.zeros(514, dtype=np.int64)
-        self.row_table = np.full(1024, -1, dtype=np.int32)
+        self.ctx.place(
+            recent=np.zeros(2 * _RECENT, dtype=np.int64),
+            rows_at=np.zeros(514, dtype=np.int64),
+            row_hash=np.zeros(514, dtype=np.int64),
+            row_table=np.full(1024, -1, dtype=np.int32),
+        )
         self.count[layout.N_MASKS] = 0
 
-    def _publish(self) -> None:
-        """Tell the kernels that take one address where the arrays lie now."""
-        for i, name in enumerate(k.CONTEXT_ARRAYS):
-            array = getattr(self, name)
-            self._context[2 * i : 2 * i + 2] = array.ctypes.data, array.size
-
     def _intern_start(self) -> int:
-        buffer = int(self.work[layout.W_BUFFER])
-        bottom = terms.intern(
-            self.pool, self.table, self.count, layout.BOTTOM, self.work, buffer, 0
-        )
-        stacks = terms.term1(self.pool, self.table, self.count, self.work, layout.SET, bottom)
-        bases = terms.term1(self.pool, self.table, self.count, self.work, layout.BASES, stacks)
-        shape = terms.term2(
-            self.pool, self.table, self.count, self.work, layout.SHAPE, self.automaton.start, 0
-        )
+        ctx = self.ctx.handle
+        buffer = int(self.ctx.work[layout.W_BUFFER])
+        bottom = k.intern(ctx, layout.BOTTOM, self.ctx.work, buffer, 0)
+        stacks = k.term1(ctx, layout.SET, bottom)
+        bases = k.term1(ctx, layout.BASES, stacks)
+        shape = k.term2(ctx, layout.SHAPE, self.automaton.start, 0)
         return int(shape) << 32 | int(bases)
 
     def _grow(self) -> None:
@@ -179,30 +166,26 @@ class Engine:
         if self.count[layout.NEED]:
             self._build(int(self.count[layout.NEED]) - 1)
             return
+        ctx = self.ctx
         most = min(4 * self.budgets.arena_words, _NO_ROOM)
-        pool = 4 * int(self.count[layout.USED]) > 3 * self.pool.size
-        table = 8 * int(self.count[layout.TERMS]) > 3 * self.table.size
-        trans = (int(self.count[layout.ROWS]) + 1) * self.stride * 4 > 3 * self.trans.size
-        if pool and 2 * self.pool.size > most:
+        pool = 4 * int(self.count[layout.USED]) > 3 * ctx.pool.size
+        table = 8 * int(self.count[layout.TERMS]) > 3 * ctx.table.size
+        trans = (int(self.count[layout.ROWS]) + 1) * self.stride * 4 > 3 * ctx.trans.size
+        if (pool and 2 * ctx.pool.size > most) or (trans and 2 * ctx.trans.size > most):
             raise too_complex("arena_words", limit=most, budgets=self.budgets)
-        if trans and 2 * self.trans.size > most:
-            raise too_complex("arena_words", limit=most, budgets=self.budgets)
-        try:
-            if pool or not (table or trans):
-                self.pool = doubled(self.pool)
-            if table:
-                larger = np.zeros(4 * self.table.size, dtype=np.int32)
-                terms.rehash(self.pool, larger, self.count)
-                self.table = larger
-            if trans:
-                self.trans = doubled(self.trans)
-        finally:
-            self._publish()
+        if pool or not (table or trans):
+            ctx.place(pool=doubled(ctx.pool))
+        if table:
+            larger = np.zeros(4 * ctx.table.size, dtype=np.int32)
+            k.rehash(ctx.pool, larger, self.count)
+            ctx.place(table=larger)
+        if trans:
+            ctx.place(trans=doubled(ctx.trans))
 
     def _new_scratch(self) -> None:
         vocabulary = self.vocabulary
         room = self.packed.states_room
-        self.work = scratch(room, self.packed.n_symbols, vocabulary.max_token_bytes)
+        self.ctx.place(work=scratch(room, self.packed.n_symbols, vocabulary.max_token_bytes))
         self._work_room = room
 
     def _build(self, entry: int) -> None:
@@ -210,14 +193,10 @@ class Engine:
         self.count[layout.NEED] = 0
         if self.automaton.grow is None:
             raise AssertionError(f"entry {entry} has no states")
-        try:
-            self.automaton.grow(self.automaton, entry)
-            self.packed.sync()
-            self.auto = self.packed.auto
-            if self.packed.states_room > self._work_room:
-                self._new_scratch()
-        finally:
-            self._publish()
+        self.automaton.grow(self.automaton, entry)
+        self.packed.sync()
+        if self.packed.states_room > self._work_room:
+            self._new_scratch()
 
     def _check(self, code: int) -> None:
         """Grow on FULL and ROOM, raise on COMPLEX."""
@@ -242,16 +221,16 @@ class Engine:
         """From now on compute and store the masks of a shape by its stacks."""
         self.count[layout.TOO_COMPLEX] = 0
         while True:
-            root = k.tangled_node(self.auto, self.pool, self.table, self.count, self.work, shape)
+            root = k.tangled_node(self.ctx.handle, shape)
             if self._settled():
                 break
-        if self.pool[root + 1] == layout.BY_STACKS:
+        if self.ctx.pool[root + 1] == layout.BY_STACKS:
             if self.count[layout.KEEP]:
                 raise GrammarTooComplex("questions in one mask", layout.MOST_QUESTIONS)
             # what was walked without keeping texts is of no use: fill() drops it and begins again
             self.count[layout.KEEP] = 1
             raise GrammarTooComplex("names in one token", 1)
-        self.pool[root + 1] = layout.BY_STACKS
+        self.ctx.pool[root + 1] = layout.BY_STACKS
 
     def tidy(self) -> None:
         """Compact the arena when it has outgrown its budget; positions outside histories become void."""
@@ -276,35 +255,33 @@ class Engine:
         with self.lock, self.busy:
             sequences = list(self.sequences)
             positions = [np.array(one.positions, dtype=np.int64) for one in sequences]
-            before, count = {name: getattr(self, name) for name in _RENEWED}, self.count.copy()
+            before, count = {name: getattr(self.ctx, name) for name in _RENEWED}, self.count.copy()
+            start, epoch = self.start, self.epoch
             try:
                 self._copy_live(sequences, positions)
             except BaseException:
                 # whatever stopped it, an interrupt say: all is as it was
-                for name, value in before.items():
-                    setattr(self, name, value)
+                self.ctx.place(**before)
+                self.start, self.epoch = start, epoch
                 self.count[:] = count
                 self._forget_lone()
                 renumber(sequences, positions)
                 raise
-            finally:
-                self._publish()
 
     def _copy_live(self, sequences: list[Sequence], positions: list[NDArray[np.int64]]) -> None:
         """Do so, in new arrays; ``positions`` are those of the sequences."""
         everything = np.concatenate([np.array([self.start], dtype=np.int64), *positions])
         roots = np.concatenate([everything >> 32, everything & 0xFFFFFFFF])
-        old_pool, old_count = self.pool, self.count.copy()
+        old_pool, used = self.ctx.pool, int(self.count[layout.USED])
         moved = np.full(old_pool.size, -1, dtype=np.int32)
         self._new_arena(max(ARENA_WORDS, old_pool.size // 8))
         while True:
             new_roots = roots.copy()
-            arrays = (self.pool, self.table, self.count)
-            k.compact(self.auto, old_pool.copy(), old_count, *arrays, new_roots, moved)
+            k.compact(self.ctx.handle, old_pool.copy(), used, new_roots, moved)
             if not self.count[layout.OVERFLOW]:
                 break
             self.count[layout.OVERFLOW] = 0
-            self._new_arena(2 * self.pool.size)
+            self._new_arena(2 * self.ctx.pool.size)
             moved[:] = -1
         half = len(everything)
         renumbered = new_roots[:half] << 32 | new_roots[half:]
@@ -324,17 +301,7 @@ class Engine:
             self.count[layout.WORK] = 0
             while True:
                 first, second = k.advance(
-                    self.auto,
-                    self.pool,
-                    self.table,
-                    self.count,
-                    self.trans,
-                    self.work,
-                    data,
-                    start,
-                    stop,
-                    position >> 32,
-                    position & 0xFFFFFFFF,
+                    self.ctx.handle, data, start, stop, position >> 32, position & 0xFFFFFFFF
                 )
                 if first >= 0:
                     return int(first) << 32 | int(second)
@@ -357,15 +324,14 @@ class Engine:
             spelled = self._advance_spelled(position, token_id)
             while True:
                 self.count[layout.WORK] = 0
-                arrays = (self.auto, self.pool, self.table, self.count, self.work)
-                shape, bases = k.advance_symbol(
-                    *arrays, symbol, position >> 32, position & 0xFFFFFFFF
-                )
+                here = position >> 32, position & 0xFFFFFFFF
+                shape, bases = k.advance_symbol(self.ctx.handle, symbol, *here)
                 if shape == layout.REFUSED:
                     return spelled
                 if shape >= 0 and spelled >= 0:
                     named = int(shape), int(bases)
-                    shape, bases = k.both(*arrays[1:], spelled >> 32, spelled & 0xFFFFFFFF, *named)
+                    other = spelled >> 32, spelled & 0xFFFFFFFF
+                    shape, bases = k.both(self.ctx.handle, *other, *named)
                 if shape >= 0:
                     return int(shape) << 32 | int(bases)
                 self._check(int(shape))
@@ -390,12 +356,9 @@ class Engine:
 
     def _advance_spelled(self, position: int, token_id: int) -> int:
         """Position after a token's bytes, or a negative number when it is refused or has none."""
-        if not COMPILED:
-            start, stop = int(self.offsets[token_id]), int(self.offsets[token_id + 1])
-            return -1 if start == stop else self.advance_bytes(position, self.blob, start, stop)
         with self.lock, self.busy:
             while True:
-                following: int = k.accept_at(self.address, position, token_id)
+                following: int = k.accept_at(self.ctx.handle, position, token_id)
                 if following >= layout.REFUSED:
                     return following
                 self._check(following)
@@ -415,17 +378,7 @@ class Engine:
             self.count[layout.WORK] = 0
             while True:
                 live[:] = 0
-                code = k.live_symbols(
-                    self.auto,
-                    self.pool,
-                    self.table,
-                    self.count,
-                    self.trans,
-                    self.work,
-                    position >> 32,
-                    position & 0xFFFFFFFF,
-                    live,
-                )
+                code = k.live_symbols(self.ctx.handle, position >> 32, position & 0xFFFFFFFF, live)
                 if code == 0:
                     return live
                 if code == layout.TANGLED:
@@ -438,16 +391,7 @@ class Engine:
         with self.lock, self.busy:
             self.count[layout.WORK] = 0
             while True:
-                yes = k.accepts(
-                    self.auto,
-                    self.pool,
-                    self.table,
-                    self.count,
-                    self.work,
-                    position >> 32,
-                    position & 0xFFFFFFFF,
-                    True,
-                )
+                yes = k.accepts(self.ctx.handle, position >> 32, position & 0xFFFFFFFF, True)
                 if self._settled():
                     return bool(yes == 1)
 
@@ -455,10 +399,7 @@ class Engine:
         """Write the mask of a history's top to ``out`` (uint32 words), which is left alone on errors."""
         with self.lock, self.busy:
             position = history.top
-            if COMPILED:
-                if k.lookup_at(self.address, position, out) == 0:
-                    return
-            elif self._lookup(position, out) == 0:
+            if k.lookup_at(self.ctx.handle, position, out) == 0:
                 return
             self._settled()
             try:
@@ -470,38 +411,21 @@ class Engine:
                 words = self._compute(position)
             out[:] = words
 
-    def _lookup(self, position: int, out: NDArray[np.uint32]) -> int:
-        return int(
-            k.lookup(
-                self.auto,
-                self.pool,
-                self.table,
-                self.count,
-                self.work,
-                self.rows_at,
-                self.rows,
-                self.recent,
-                position >> 32,
-                position & 0xFFFFFFFF,
-                out,
-            )
-        )
-
     def _compute(self, position: int) -> NDArray[np.uint32]:
         """Compute and store the mask of a situation that has none yet."""
         self.count[layout.MISSES] += 1
         shape = position >> 32
         wide = True
         while True:
-            run = self._prepare(position)
+            run = int(k.prepare_at(self.ctx.handle, position))
             if run >= 0:
                 part, loops, walked = None, 0, self._counts[layout.WALKED]
                 beyond = layout.ALL_BEYOND if run == 2 else 0
                 if run:
-                    loops = int.from_bytes(self.around_loops.tobytes(), "little")
+                    loops = int.from_bytes(self.ctx.around_loops.tobytes(), "little")
                     part = self.slices.best(loops, beyond)
                 closed = 0
-                for wider in self.slices.wider(part, self.alive) if wide else ():
+                for wider in self.slices.wider(part, self.ctx.alive) if wide else ():
                     closed = self._closed(wider, position)
                     if closed:
                         part = wider
@@ -510,7 +434,8 @@ class Engine:
                 if loops and not closed:
                     self.slices.walked(loops, beyond, self._counts[layout.WALKED] - walked)
                 if code == 0:
-                    return self.words
+                    words: NDArray[np.uint32] = self.ctx.words
+                    return words
                 if closed > 0 and code in (layout.TANGLED, layout.COMPLEX):
                     # it looked at more than tokens lead to
                     self.count[layout.TOO_COMPLEX] = 0
@@ -522,14 +447,6 @@ class Engine:
             else:
                 self._check(run)
 
-    def _prepare(self, position: int) -> int:
-        if COMPILED:
-            return int(k.prepare_at(self.address, position))
-        self.count[layout.WORK] = self.count[layout.N_ASKED] = 0
-        arrays = (self.auto, self.pool, self.table, self.count, self.trans, self.work)
-        more = (self.found, self.loops, self.around_loops, self.alive)
-        return int(k.prepare(*arrays, *more, position >> 32, position & 0xFFFFFFFF))
-
     def _closed(self, part: Slice, position: int) -> int:
         """To how many rows any run of a slice's characters comes, all alive; 0, or FULL.
 
@@ -538,79 +455,32 @@ class Engine:
         counts = self._counts
         asked, work = counts[layout.N_ASKED], counts[layout.WORK]
         limits = part.beyond, part.longest
-        if COMPILED:
-            code = int(k.closed_at(self.address, part.address, *limits, position))
-        else:
-            arrays = (self.auto, self.pool, self.table, self.count, self.trans, self.work)
-            bases = position & 0xFFFFFFFF
-            row = int(self.found[3])
-            code = int(k.closed_under(*arrays, row, bases, part.loops, *limits))
+        code = int(k.closed_at(self.ctx.handle, part.part.handle, *limits, position))
         if code > 0 or code == layout.FULL:
             return code
         counts[layout.N_ASKED], counts[layout.WORK], counts[layout.TOO_COMPLEX] = asked, work, 0
         return 0
 
     def _finish(self, part: Slice | None, closed: int, position: int) -> int:
-        beyond = -1 if part is None else part.beyond
-        if COMPILED:
-            at = self.slices.nothing_at if part is None else part.address
-            return int(k.finish_at(self.address, at, beyond, closed, position))
-        none, words = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint32)
-        parts = (words, *[none] * 8, words, none)
-        if part is not None:
-            parts = tuple(getattr(part, name) for name in k.SLICE_ARRAYS)
-        arrays = (self.auto, self.pool, self.table, self.count, self.trans, self.work)
-        trie = (self.bytes_, self.depths, self.skips, self.tokens, self.blob, self.offsets)
-        more = (
-            self.found,
-            self.loops,
-            self.around_loops,
-            self.duplicates,
-            self.eos,
-            self.symbol_ids,
-            self.symbol_at,
-        )
-        bases = position & 0xFFFFFFFF
-        code = int(k.finish(*arrays, *trie, *more, *parts, beyond, closed, bases, self.words))
-        return code if code < 0 else self._keep(position)
-
-    def _keep(self, position: int) -> int:
-        """Store the mask in ``words``, where no kernel does both."""
-        return int(
-            k.keep(
-                self.pool,
-                self.table,
-                self.count,
-                self.work,
-                self.rows_at,
-                self.rows,
-                self.row_hash,
-                self.row_table,
-                position >> 32,
-                position & 0xFFFFFFFF,
-                self.words,
-            )
-        )
+        arrays, beyond = (NOTHING, -1) if part is None else (part.part, part.beyond)
+        return int(k.finish_at(self.ctx.handle, arrays.handle, beyond, closed, position))
 
     def _grow_rows(self) -> None:
         """Make room for one more mask; forget all when they have used up their budget."""
-        n = int(self.count[layout.N_MASKS])
-        full = int(self.rows_at[n]) + self.n_words > self.rows.size
-        try:
-            if full and 8 * self.rows.size > self.budgets.row_bytes:
-                rows.forget_rows(self.pool, self.count)
-                self._drop_rows()
-                return
-            if full:
-                self.rows = doubled(self.rows)
-            if n + 2 > self.row_hash.size // 2:
-                rows_at = np.concatenate([self.rows_at, np.zeros_like(self.rows_at)])
-                row_hash = np.concatenate([self.row_hash, np.zeros_like(self.row_hash)])
-                row_table = np.full(2 * self.row_table.size, -1, dtype=np.int32)
-                rows.rehash_rows(row_hash, row_table, n)
-                self.rows_at, self.row_hash, self.row_table = rows_at, row_hash, row_table
-        finally:
-            self._publish()
+        ctx, n = self.ctx, int(self.count[layout.N_MASKS])
+        full = int(ctx.rows_at[n]) + self.n_words > ctx.rows.size
+        if full and 8 * ctx.rows.size > self.budgets.row_bytes:
+            k.forget_rows(ctx.handle)
+            self._drop_rows()
+            return
+        if full:
+            ctx.place(rows=doubled(ctx.rows))
+        if n + 2 > ctx.row_hash.size // 2:
+            rows_at = np.concatenate([ctx.rows_at, np.zeros_like(ctx.rows_at)])
+            row_hash = np.concatenate([ctx.row_hash, np.zeros_like(ctx.row_hash)])
+            row_table = np.full(2 * ctx.row_table.size, -1, dtype=np.int32)
+            k.rehash_rows(row_hash, row_table, n)
+            ctx.place(rows_at=rows_at, row_hash=row_hash, row_table=row_table)
 
     # -- views ---------------------------------------------------------------------------------
 
@@ -622,8 +492,8 @@ class Engine:
 
     def contents(self, term: int) -> list[int]:
         """What a term is made of."""
-        n = int(self.pool[term]) >> 5
-        return [int(value) for value in self.pool[term + 3 : term + 3 + n]]
+        n = int(self.ctx.pool[term]) >> 5
+        return [int(value) for value in self.ctx.pool[term + 3 : term + 3 + n]]
 
     def stacks(self, position: int, limit: int) -> list[tuple[int, list[tuple[int, int]]]]:
         """Up to ``limit`` threads as (state, frames top first); a frame is (return, count)."""
@@ -639,7 +509,7 @@ class Engine:
                 while todo and len(out) < limit:
                     stacks, path = todo.pop()
                     for element in reversed(self.contents(stacks)):
-                        if int(self.pool[element]) & 31 == layout.BOTTOM:
+                        if int(self.ctx.pool[element]) & 31 == layout.BOTTOM:
                             out.append((state, _unlink(path)))
                             if len(out) >= limit:
                                 break
@@ -655,11 +525,11 @@ class Engine:
 
     def counts(self, target: int) -> bool:
         """Whether frames of a call site count (others watch)."""
-        return int(self.auto[int(self.auto[layout.SITE_LOOP]) + target - layout.SITE_BASE]) >= 0
+        return int(self.ctx.site_loop[target - layout.SITE_BASE]) >= 0
 
     def site_return(self, target: int) -> int:
         """Return state of a counted call site, as frames name it."""
-        return int(self.auto[int(self.auto[layout.SITE_RETURN]) + target - layout.SITE_BASE])
+        return int(self.ctx.site_return[target - layout.SITE_BASE])
 
     def distance(self, position: int) -> int:
         """Least bytes to complete."""
@@ -679,7 +549,7 @@ class Engine:
             "shapes": int(count[layout.N_SHAPES]),
             "stack_sets": int(count[layout.N_SETS]),
             "stack_nodes": int(count[layout.N_FRAMES]),
-            "arena_bytes": 4 * self._used() + 4 * int(self.rows_at[int(count[layout.N_MASKS])]),
+            "arena_bytes": 4 * self._used() + 4 * int(self.ctx.rows_at[int(count[layout.N_MASKS])]),
             "evictions": self.epoch,
         }
 

@@ -20,23 +20,16 @@ from workbench.engine.layout import (
     BASES,
     CONFIG,
     DEAD,
-    EDGE_HI,
-    EDGE_LO,
-    EDGE_START,
-    EDGE_TARGET,
     EXPANDED,
-    HAS_WATCH,
     HOLE,
     LEFT_OPEN,
     MAX_ASKED,
-    N_SYMBOLS,
     OVERFLOW,
     R_MARK,
     R_STATE,
     ROWS,
     SET,
     SHAPE,
-    STRIDE,
     TOO_COMPLEX,
     UNKNOWN,
     W_BEGIN,
@@ -50,7 +43,6 @@ from workbench.engine.layout import (
     W_PATH,
     W_SET,
     W_STATE,
-    WATCHED,
 )
 from workbench.engine.terms import intern, term1, term2, term3
 from workbench.engine.texts import cut_watched, keeps_text, undecided, watched
@@ -66,16 +58,19 @@ def fill(trans, start, stop, value):
 
 
 @jit
-def row_of(auto, pool, table, count, trans, work, shape, bases):
+def row_of(ctx, shape, bases):
     """Row of a configuration over holes, made when it is new."""
-    config = term2(pool, table, count, work, CONFIG, shape, bases)
+    pool = ctx.pool
+    count = ctx.count
+    trans = ctx.trans
+    config = term2(ctx, CONFIG, shape, bases)
     if count[OVERFLOW] != 0:
         return 0
     row = int(pool[config + 1])
     if row >= 0:
         return row
     row = int(count[ROWS])
-    stride = int(auto[STRIDE])
+    stride = int(ctx.stride)
     if (row + 1) * stride > trans.size:
         count[OVERFLOW] = 1
         return 0
@@ -87,8 +82,11 @@ def row_of(auto, pool, table, count, trans, work, shape, bases):
 
 
 @jit
-def plain_row(auto, pool, table, count, trans, work, shape):
+def plain_row(ctx, shape):
     """Row of a shape over holes 0, 1, ..."""
+    pool = ctx.pool
+    count = ctx.count
+    work = ctx.work
     row = int(pool[shape + 1])
     if row >= 0:
         return row
@@ -101,23 +99,24 @@ def plain_row(auto, pool, table, count, trans, work, shape):
         count[TOO_COMPLEX] = 1
         return 0
     for h in range(top + 1):
-        hole = term3(pool, table, count, work, HOLE, -1, h, 0)
-        work[path + h] = term1(pool, table, count, work, SET, hole)
-    bases = intern(pool, table, count, BASES, work, path, top + 1)
-    row = row_of(auto, pool, table, count, trans, work, shape, bases)
+        hole = term3(ctx, HOLE, -1, h, 0)
+        work[path + h] = term1(ctx, SET, hole)
+    bases = intern(ctx, BASES, work, path, top + 1)
+    row = row_of(ctx, shape, bases)
     if count[OVERFLOW] == 0:
         pool[shape + 1] = row
     return row
 
 
 @jit
-def link_edges(auto, pool, table, count, work, n):
+def link_edges(ctx, n):
     """Sort the byte edges of a closure into the segments of the alphabet on which they agree.
 
     Segment ``i`` begins at symbol W_BEGIN[i]; its edges are a linked list from W_HEAD[i]. Returns the
     number of segments, 0 when the links do not fit.
     """
-    symbols = int(auto[N_SYMBOLS])
+    work = ctx.work
+    symbols = int(ctx.n_symbols)
     head = int(work[W_HEAD])
     link = int(work[W_LINK])
     begin = int(work[W_BEGIN])
@@ -127,11 +126,11 @@ def link_edges(auto, pool, table, count, work, n):
         cuts[i] = 0
     for k in range(n):
         state = int(work[work[W_STATE] + k])
-        for e in range(auto[auto[EDGE_START] + state], auto[auto[EDGE_START] + state + 1]):
-            cuts[auto[auto[EDGE_LO] + e]] = 1
-            cuts[auto[auto[EDGE_HI] + e] + 1] = 1
-        if auto[HAS_WATCH] != 0 and auto[auto[WATCHED] + state] != 0:
-            cut_watched(auto, pool, work, int(work[work[W_SET] + k]))
+        for e in range(ctx.edge_start[state], ctx.edge_start[state + 1]):
+            cuts[ctx.edge_lo[e]] = 1
+            cuts[ctx.edge_hi[e] + 1] = 1
+        if ctx.has_watch != 0 and ctx.watched[state] != 0:
+            cut_watched(ctx, int(work[work[W_SET] + k]))
     segment = 0
     work[head] = -1
     work[begin] = 0
@@ -146,13 +145,13 @@ def link_edges(auto, pool, table, count, work, n):
     for k in range(n):
         state = int(work[work[W_STATE] + k])
         stacks = int(work[work[W_SET] + k])
-        looks = auto[HAS_WATCH] != 0 and auto[auto[WATCHED] + state] != 0
-        if looks and undecided(auto, pool, stacks):
+        looks = ctx.has_watch != 0 and ctx.watched[state] != 0
+        if looks and undecided(ctx, stacks):
             continue
-        for e in range(auto[auto[EDGE_START] + state], auto[auto[EDGE_START] + state + 1]):
-            first = int(cuts[auto[auto[EDGE_LO] + e]])
-            last = int(cuts[auto[auto[EDGE_HI] + e]])
-            target = int(auto[auto[EDGE_TARGET] + e])
+        for e in range(ctx.edge_start[state], ctx.edge_start[state + 1]):
+            first = int(cuts[ctx.edge_lo[e]])
+            last = int(cuts[ctx.edge_hi[e]])
+            target = int(ctx.edge_target[e])
             if links + last - first >= room:
                 return 0
             for i in range(first, last + 1):
@@ -160,7 +159,7 @@ def link_edges(auto, pool, table, count, work, n):
                 below = stacks
                 if looks:
                     byte = int(work[begin + i])
-                    below = int(watched(auto, pool, table, count, work, stacks, byte, False))
+                    below = int(watched(ctx, stacks, byte, False))
                     if below < 0:
                         continue
                 work[at] = work[head + i]
@@ -173,68 +172,74 @@ def link_edges(auto, pool, table, count, work, n):
 
 
 @jit
-def lone_shape(pool, table, count, work, state):
+def lone_shape(ctx, state):
     """The SHAPE of one thread in a state."""
+    work = ctx.work
     known = int(work[work[W_LONE] + state])
     if known != 0:
         return known
     buffer = work[W_BUFFER]
     work[buffer] = state
     work[buffer + 1] = 0
-    shape = intern(pool, table, count, SHAPE, work, buffer, 2)
-    if count[OVERFLOW] == 0:
+    shape = intern(ctx, SHAPE, work, buffer, 2)
+    if ctx.count[OVERFLOW] == 0:
         work[work[W_LONE] + state] = shape
     return shape
 
 
 @jit
-def alone(auto, pool, table, count, trans, work, target, bases):
+def alone(ctx, target, bases):
     """Row of one thread. Check OVERFLOW after it."""
-    shape = lone_shape(pool, table, count, work, target)
-    if count[OVERFLOW] != 0:
+    shape = lone_shape(ctx, target)
+    if ctx.count[OVERFLOW] != 0:
         return DEAD
-    return row_of(auto, pool, table, count, trans, work, shape, bases)
+    return row_of(ctx, shape, bases)
 
 
 @jit
-def expand_one(auto, pool, table, count, trans, work, at, state, stacks):
+def expand_one(ctx, at, state, stacks):
     """Transitions of a lone thread whose edges do not overlap; False when they do."""
-    first = int(auto[auto[EDGE_START] + state])
-    last = int(auto[auto[EDGE_START] + state + 1])
+    count = ctx.count
+    first = int(ctx.edge_start[state])
+    last = int(ctx.edge_start[state + 1])
     for e in range(first + 1, last):
-        if auto[auto[EDGE_LO] + e] <= auto[auto[EDGE_HI] + e - 1]:
+        if ctx.edge_lo[e] <= ctx.edge_hi[e - 1]:
             return False
     row = last_target = -1
-    bases = term1(pool, table, count, work, BASES, stacks)
+    bases = term1(ctx, BASES, stacks)
     if count[OVERFLOW] != 0:
         return True
     for e in range(first, last):
-        target = int(auto[auto[EDGE_TARGET] + e])
+        target = int(ctx.edge_target[e])
         if target != last_target:
-            row = int(alone(auto, pool, table, count, trans, work, target, bases))
+            row = int(alone(ctx, target, bases))
             if count[OVERFLOW] != 0:
                 return True
             last_target = target
-        low = at + int(auto[auto[EDGE_LO] + e])
-        high = at + int(auto[auto[EDGE_HI] + e])
+        low = at + int(ctx.edge_lo[e])
+        high = at + int(ctx.edge_hi[e])
         for i in range(low, high + 1):
-            trans[i] = row
+            ctx.trans[i] = row
     return True
 
 
 @jit
-def expand_all(auto, pool, table, count, trans, work, row):
+def expand_all(ctx, row):
     """:func:`expand`, as far as texts that are left open do not matter; returns the size of the closure."""
+    pool = ctx.pool
+    count = ctx.count
+    trans = ctx.trans
+    work = ctx.work
     count[EXPANDED] += 1
-    stride = int(auto[STRIDE])
-    symbols = int(auto[N_SYMBOLS])
+    stride = int(ctx.stride)
+    symbols = int(ctx.n_symbols)
     config = int(trans[row * stride])
     at = row * stride + 1
-    n = begin_closure(pool, table, count, work, int(pool[config + 3]), int(pool[config + 4]))
-    n, ask, _ = close(auto, pool, table, count, work, n, -1, False)
+    n = begin_closure(ctx, int(pool[config + 3]), int(pool[config + 4]))
+    n, ask, _ = close(ctx, n, -1, False)
     if ask == 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
-        n = push_all(auto, pool, table, count, work, n, -1, False)
-    end_closure(work, n)
+        n = push_all(ctx, n, -1, False)
+    end_closure(ctx, n)
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
         return n
     if ask != 0:
@@ -243,7 +248,7 @@ def expand_all(auto, pool, table, count, trans, work, row):
     lone = -1
     for k in range(n):
         state = work[work[W_STATE] + k]
-        if auto[auto[EDGE_START] + state] < auto[auto[EDGE_START] + state + 1]:
+        if ctx.edge_start[state] < ctx.edge_start[state + 1]:
             if lone >= 0:
                 lone = -2
                 break
@@ -254,21 +259,21 @@ def expand_all(auto, pool, table, count, trans, work, row):
             return n
         state = int(work[work[W_STATE] + lone])
         stacks = int(work[work[W_SET] + lone])
-        if auto[HAS_WATCH] != 0 and auto[auto[WATCHED] + state] != 0:
+        if ctx.has_watch != 0 and ctx.watched[state] != 0:
             for i in range(int(pool[stacks]) >> 5):
                 if pool[pool[stacks + 3 + i] + 4] >= 0:
                     lone = -2
-        if lone >= 0 and expand_one(auto, pool, table, count, trans, work, at, state, stacks):
+        if lone >= 0 and expand_one(ctx, at, state, stacks):
             if count[OVERFLOW] != 0:
                 fill(trans, at, at + symbols, UNKNOWN)
             return n
         fill(trans, at, at + symbols, UNKNOWN)
-    if auto[HAS_WATCH] != 0:
+    if ctx.has_watch != 0:
         for k in range(n):
-            if auto[auto[WATCHED] + work[work[W_STATE] + k]] != 0:
-                if keeps_text(pool, count, int(work[work[W_SET] + k])):
+            if ctx.watched[work[work[W_STATE] + k]] != 0:
+                if keeps_text(ctx, int(work[work[W_SET] + k])):
                     return n
-    segments = link_edges(auto, pool, table, count, work, n)
+    segments = link_edges(ctx, n)
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
         return n
     head = int(work[W_HEAD])
@@ -283,10 +288,10 @@ def expand_all(auto, pool, table, count, trans, work, row):
             target = int(work[link + 3 * first + 1])
             stacks = int(work[link + 3 * first + 2])
             if stacks != last_stacks:
-                last_bases = int(term1(pool, table, count, work, BASES, stacks))
+                last_bases = int(term1(ctx, BASES, stacks))
                 last_target = -1
             if target != last_target:
-                last_row = int(alone(auto, pool, table, count, trans, work, target, last_bases))
+                last_row = int(alone(ctx, target, last_bases))
                 if count[OVERFLOW] != 0:
                     return n
                 last_target = target
@@ -297,16 +302,16 @@ def expand_all(auto, pool, table, count, trans, work, row):
             while first >= 0:
                 target = int(work[link + 3 * first + 1])
                 stacks = int(work[link + 3 * first + 2])
-                m = add_result(pool, table, count, work, m, target, stacks)
+                m = add_result(ctx, m, target, stacks)
                 first = int(work[link + 3 * first])
             for k in range(m):
                 work[work[R_MARK] + work[work[R_STATE] + k]] = 0
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                 return n
-            shape, bases = shape_and_bases(pool, table, count, work, m)
+            shape, bases = shape_and_bases(ctx, m)
             if count[OVERFLOW] != 0:
                 return n
-            result = row_of(auto, pool, table, count, trans, work, shape, bases)
+            result = row_of(ctx, shape, bases)
             if count[OVERFLOW] != 0:
                 return n
         fill(trans, at + int(work[begin + segment]), at + int(work[begin + segment + 1]), result)
@@ -314,16 +319,19 @@ def expand_all(auto, pool, table, count, trans, work, row):
 
 
 @jit
-def expand(auto, pool, table, count, trans, work, row):
+def expand(ctx, row):
     """Fill in all transitions of a row at once; some stay UNKNOWN when there is too much to do at once."""
+    count = ctx.count
+    trans = ctx.trans
+    work = ctx.work
     count[LEFT_OPEN] = 0
-    symbols = int(auto[N_SYMBOLS])
+    symbols = int(ctx.n_symbols)
     open_at = int(work[W_OPEN])
     if work[open_at + symbols] != 0:
         fill(work, open_at, open_at + symbols + 1, 0)
-    n = expand_all(auto, pool, table, count, trans, work, row)
+    n = expand_all(ctx, row)
     if work[open_at + symbols] != 0:
-        here = row * int(auto[STRIDE]) + 1
+        here = row * int(ctx.stride) + 1
         for symbol in range(symbols + 1):
             if work[open_at + symbol] != 0:
                 work[open_at + symbol] = 0
@@ -331,47 +339,48 @@ def expand(auto, pool, table, count, trans, work, row):
                     trans[here + symbol] = UNKNOWN
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
         return
-    if auto[HAS_WATCH] != 0:
-        at = row * int(auto[STRIDE]) + 1
+    if ctx.has_watch != 0:
+        at = row * int(ctx.stride) + 1
         for k in range(n):
             state = int(work[work[W_STATE] + k])
-            if auto[auto[WATCHED] + state] == 0:
+            if ctx.watched[state] == 0:
                 continue
-            if undecided(auto, pool, int(work[work[W_SET] + k])):
-                for e in range(auto[auto[EDGE_START] + state], auto[auto[EDGE_START] + state + 1]):
-                    low = at + int(auto[auto[EDGE_LO] + e])
-                    fill(trans, low, at + int(auto[auto[EDGE_HI] + e]) + 1, UNKNOWN)
-    if count[LEFT_OPEN] != 0 and trans[row * auto[STRIDE] + 1 + 0x22] > ASK:
-        trans[row * auto[STRIDE] + 1 + 0x22] = UNKNOWN
+            if undecided(ctx, int(work[work[W_SET] + k])):
+                for e in range(ctx.edge_start[state], ctx.edge_start[state + 1]):
+                    low = at + int(ctx.edge_lo[e])
+                    fill(trans, low, at + int(ctx.edge_hi[e]) + 1, UNKNOWN)
+    if count[LEFT_OPEN] != 0 and trans[row * ctx.stride + 1 + 0x22] > ASK:
+        trans[row * ctx.stride + 1 + 0x22] = UNKNOWN
 
 
 @jit
-def next_row(auto, pool, table, count, trans, work, row, cls):
+def next_row(ctx, row, cls):
     """Transition of a row: a row, DEAD or ASK - hole; computed when unknown. Check OVERFLOW after it."""
-    stride = int(auto[STRIDE])
+    pool = ctx.pool
+    count = ctx.count
+    trans = ctx.trans
+    stride = int(ctx.stride)
     known = int(trans[row * stride + 1 + cls])
     if known != UNKNOWN:
         return known
-    expand(auto, pool, table, count, trans, work, row)
+    expand(ctx, row)
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
         return DEAD
     known = int(trans[row * stride + 1 + cls])
     if known != UNKNOWN:
         return known
     config = int(trans[row * stride])
-    m = step(
-        auto, pool, table, count, work, int(pool[config + 3]), int(pool[config + 4]), cls, False
-    )
+    m = step(ctx, int(pool[config + 3]), int(pool[config + 4]), cls, False)
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
         return DEAD
     result = m
     if m == 0:
         result = DEAD
     elif m > 0:
-        shape, bases = shape_and_bases(pool, table, count, work, m)
+        shape, bases = shape_and_bases(ctx, m)
         if count[OVERFLOW] != 0:
             return DEAD
-        result = row_of(auto, pool, table, count, trans, work, shape, bases)
+        result = row_of(ctx, shape, bases)
         if count[OVERFLOW] != 0:
             return DEAD
     trans[row * stride + 1 + cls] = result

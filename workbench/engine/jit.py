@@ -23,66 +23,28 @@ from numba import boolean, config, int32, int64, njit, uint8, uint16, uint32
 from numba.core.bytecode import FunctionIdentity
 from numba.core.typeinfer import register_dispatcher
 
+from workbench.engine.context import context_type, part_type
+
 __all__ = ["COMPILED", "entry", "finished", "jit"]
 
 _INT32, _INT64, _UINT32 = int32[::1], int64[::1], uint32[::1]
+#: parameters that are not int64, by name
 _TYPES: dict[str, Any] = {
-    "auto": _INT32,
-    "pool": _INT32,
-    "table": _INT32,
-    "trans": _INT32,
-    "work": _INT32,
-    "buffer": _INT32,
-    "new_pool": _INT32,
-    "new_table": _INT32,
-    "skips": _INT32,
-    "tokens": _INT32,
-    "moved": _INT32,
-    "lengths": _INT32,
-    "deepest": _INT32,
-    "exits": _INT32,
-    "exits_at": _INT32,
-    "odd": _INT32,
-    "inner": _INT32,
-    "inner_at": _INT32,
-    "leaves": _INT32,
-    "leaves_at": _INT32,
-    "duplicates": _INT32,
-    "symbol_ids": _INT32,
-    "symbol_at": _INT32,
-    "row_table": _INT32,
-    "row_hash": _INT64,
-    "eos": _INT64,
-    "positions": _INT64,
-    "missed": _INT64,
-    "token_ids": _INT64,
-    "slice_rows": _UINT32,
-    "found": _INT64,
-    "offsets": _INT64,
-    "count": _INT64,
-    "new_count": _INT64,
-    "rows_at": _INT64,
-    "recent": _INT64,
-    "roots": _INT64,
-    "states": _INT64,
-    "rows": _UINT32,
-    "out": _UINT32,
-    "words": _UINT32,
-    "loops": _UINT32,
-    "around_loops": _UINT32,
-    "alive": _UINT32,
-    "slice_loops": _UINT32,
-    "bytes_": uint8[::1],
-    "data": uint8[::1],
-    "live": uint8[::1],
-    "blob": uint8[::1],
+    "ctx": context_type,
+    "part": part_type,
+    **dict.fromkeys(("pool", "table", "buffer", "moved", "trans"), _INT32),
+    **dict.fromkeys(("skips", "tokens", "lengths", "exits", "odd", "row_table"), _INT32),
+    **dict.fromkeys(("count", "states", "offsets", "rows_at", "row_hash"), _INT64),
+    **dict.fromkeys(("roots", "positions", "missed", "token_ids"), _INT64),
+    **dict.fromkeys(("rows", "out", "words", "loops"), _UINT32),
+    **dict.fromkeys(("bytes_", "data", "live"), uint8[::1]),
     "depths": uint16[::1],
     "exact": boolean,
 }
 
 
 #: where kernels are: Numba's cache does not notice callees that have changed in another file
-_FILES = """jit layout terms seen values places texts records rows closures expansion questions masks runs walks
+_FILES = """jit context layout terms seen values places texts records rows closures expansion questions masks runs walks
     slice_walks advances compaction kernels""".split()
 _SOURCE = "".join(
     Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8") for name in _FILES
@@ -95,8 +57,8 @@ _SHARED = "WORKBENCH_SHARED_KERNELS"
 #: what Python calls
 _CALLED = frozenset(
     """accept_at accept_many_at accepts advance advance_symbol both closed_at compact excluded finish_at forget_rows
-    intern keep_at live_symbols lookup_at lookup_many_at lookup_to prepare_at rehash rehash_rows
-    rows_by_length run_length slice_trie store tangled_node term1 term2""".split()
+    intern live_symbols lookup_at lookup_many_at lookup_to prepare_at rehash rehash_rows rows_by_length run_length
+    slice_trie tangled_node term1 term2""".split()
 )
 #: what holds the GIL while it runs: short, and not to be interrupted by other threads (see ``lookup_to``)
 _HELD = frozenset(("accept_at", "lookup_to"))

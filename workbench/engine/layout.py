@@ -64,43 +64,7 @@ BUSY, EPOCH = 20, 21
 NOT_KNOWN = 3
 COUNT_SLOTS = 24
 
-# header slots of ``auto`` (int32): sizes, then offsets of arrays. Symbols are the bytes, then what stands
-# for whole tokens; RANKED says whether CALL_ORDER holds.
-N_STATES, N_SYMBOLS, STRIDE, FIRST_WORDS, RANKED = 0, 1, 2, 3, 4
-FINAL, EDGE_START, EDGE_LO, EDGE_HI, EDGE_TARGET, EMPTY_START, EMPTY_TARGET = 5, 6, 7, 8, 9, 10, 11
-CALL_START, CALL_ENTRY, CALL_RETURN, ENTRY_STATE, ENTRY_FIRST, CALL_ORDER = 12, 13, 14, 15, 16, 17
-SITE_LOOP, SITE_RETURN, LOOP_ENTRY, LOOP_MIN, LOOP_MAX, LOOP_ZONE = 18, 19, 20, 21, 22, 23
-#: whether a state's bytes are watched by the frame above which it runs; the trees of texts that may not
-#: come: root of each watch, and per node its children (start, byte, node) and whether a text ends there
-WATCHED, WATCH_ROOT, TREE_START, TREE_BYTE, TREE_NODE, TREE_END, HAS_WATCH = (
-    24,
-    25,
-    26,
-    27,
-    28,
-    29,
-    30,
-)
-#: guard of each empty edge or -1; of each guard what it does, the member's number (or whether others may
-#: come), where its set of members begins; of each scope its words of bits, least and most members (-1: no
-#: bound), where the set of required ones begins; the sets; the cell of a watch that looks at texts that came, or -1
-EMPTY_GUARD, GUARD_OP, GUARD_ITEM, GUARD_SET = 31, 32, 33, 34
-SCOPE_WORDS, SCOPE_LEAST, SCOPE_MOST, SCOPE_REQUIRED, SETS, WATCH_CELL = 35, 36, 37, 38, 39, 40
-#: members that one token can complete, at most; whether records made in a walk keep texts
-SCOPE_REACH = 41
-#: languages of fresh texts: of each watch the language or -1; of each language its first state; of each
-#: state how many texts follow, and its steps: first and last character, target
-WATCH_LANGUAGE, LANGUAGE_AT, TEXTS_LEFT, STEP_START = 43, 44, 45, 46
-STEP_LOW, STEP_HIGH, STEP_TARGET = 47, 48, 49
-#: whether the texts of a scope are names: not empty, and ended by a quotation mark
-SCOPE_NAMES = 50
-#: whether texts that a watch reads can be left open in a walk, as there are always more than came: 1, if
-#: another ends before in the same token; 2, in any case
-WATCH_LOOSE = 51
-#: of a scope what it gathers, how, how many values its members or items have, where their names are
-SCOPE_GATHER, SCOPE_FLAGS, SCOPE_COUNTS, SCOPE_KEYS, WATCH_ROLE, HAS_GATHER = 52, 53, 54, 55, 56, 57
-AUTO_SLOTS = 64
-#: a frame's return from here on is the number of a call site with a value: SITE_LOOP has its loop, or
+#: a frame's return from here on is the number of a call site with a value: ``site_loop`` has its loop, or
 #: -1 - its watch, or SCOPE_SITE - its scope
 SITE_BASE = 1 << 28
 SCOPE_SITE = -(1 << 20)

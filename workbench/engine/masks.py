@@ -10,7 +10,6 @@ from workbench.engine.layout import (
     BY_STACKS,
     CONFIG,
     FEW_QUESTIONS,
-    HAS_GATHER,
     HITS,
     MISS,
     N_ASKED,
@@ -27,8 +26,10 @@ from workbench.engine.terms import failure, find2, term2
 
 
 @jit
-def stored_row(auto, pool, table, count, work, shape, bases):
+def stored_row(ctx, shape, bases):
     """The stored mask of a sequence's situation; MISS when there is none yet."""
+    pool = ctx.pool
+    count = ctx.count
     node = int(pool[shape + 2])
     while node >= 0:
         row = int(pool[node + 2])
@@ -36,69 +37,74 @@ def stored_row(auto, pool, table, count, work, shape, bases):
             return row
         hole = int(pool[node + 1])
         if hole == BY_STACKS:
-            node = find2(pool, table, CONFIG, shape, bases)
+            node = find2(ctx, CONFIG, shape, bases)
             if node >= 0:
-                node = find2(pool, table, NODE, node, BY_STACKS)
+                node = find2(ctx, NODE, node, BY_STACKS)
             if node < 0 or pool[node + 2] < 0:
                 return MISS
             continue
         if hole < 0:
             return MISS
-        labels = int(labels_of(auto, pool, table, count, work, hole, bases))
+        labels = int(labels_of(ctx, hole, bases))
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
             return MISS
-        node = find2(pool, table, NODE, node, labels)
+        node = find2(ctx, NODE, node, labels)
     return MISS
 
 
 @jit
-def lookup(auto, pool, table, count, work, rows_at, rows, recent, shape, bases, out):
+def lookup(ctx, shape, bases, out):
     """Copy the stored mask of a sequence's situation to ``out``; MISS when there is none yet.
 
     What many questions tell apart is found in ``recent``, (position, stored mask) by the position's hash.
     """
+    recent = ctx.recent
     position = shape << 32 | bases
     slot = 2 * (((position ^ shape * 0x2545F491) >> 2) & (recent.size >> 1) - 1)
     if recent[slot] == position:
         row = recent[slot + 1]
     else:
-        row = int(stored_row(auto, pool, table, count, work, shape, bases))
+        row = int(stored_row(ctx, shape, bases))
         if row < 0:
             return MISS
         recent[slot] = position
         recent[slot + 1] = row
-    unpack_row(rows_at, rows, row, out)
-    count[HITS] += 1
+    unpack_row(ctx.rows_at, ctx.rows, row, out)
+    ctx.count[HITS] += 1
     return 0
 
 
 @jit
-def root_node(pool, table, count, work, shape):
+def root_node(ctx, shape):
     """Root of a shape's mask tree, made when it is missing."""
+    pool = ctx.pool
     node = int(pool[shape + 2])
     if node < 0:
-        node = term2(pool, table, count, work, NODE, shape, -1)
-        if count[OVERFLOW] == 0:
+        node = term2(ctx, NODE, shape, -1)
+        if ctx.count[OVERFLOW] == 0:
             pool[shape + 2] = node
     return node
 
 
 @jit
-def store(pool, table, count, work, shape, bases, row):
+def store(ctx, shape, bases, row):
     """Put a mask row into the tree of a shape, under the questions asked or under its stacks."""
-    node = root_node(pool, table, count, work, shape)
+    pool = ctx.pool
+    count = ctx.count
+    work = ctx.work
+    node = root_node(ctx, shape)
     if count[OVERFLOW] != 0:
         return
     asked = work[W_ASKED]
     for k in range(count[N_ASKED] + 1):
         if pool[node + 1] == BY_STACKS:
-            config = term2(pool, table, count, work, CONFIG, shape, bases)
-            node = term2(pool, table, count, work, NODE, config, BY_STACKS)
+            config = term2(ctx, CONFIG, shape, bases)
+            node = term2(ctx, NODE, config, BY_STACKS)
             break
         if k == count[N_ASKED]:
             break
         pool[node + 1] = work[asked + 2 * k]
-        node = term2(pool, table, count, work, NODE, node, int(work[asked + 2 * k + 1]))
+        node = term2(ctx, NODE, node, int(work[asked + 2 * k + 1]))
         if count[OVERFLOW] != 0:
             return
     if count[OVERFLOW] == 0:
@@ -106,47 +112,58 @@ def store(pool, table, count, work, shape, bases, row):
 
 
 @jit
-def tangled_node(auto, pool, table, count, work, shape):
+def tangled_node(ctx, shape):
     """The node of a shape's mask tree from which on masks are to be stored by their stacks, made when missing.
 
     It is the root, but behind the first answers where values gather: most of them are apart from others.
     """
-    node = root_node(pool, table, count, work, shape)
+    pool = ctx.pool
+    count = ctx.count
+    work = ctx.work
+    node = root_node(ctx, shape)
     asked = work[W_ASKED]
-    n = min(int(count[N_ASKED]), FEW_QUESTIONS) if auto[HAS_GATHER] != 0 else 0
+    n = min(int(count[N_ASKED]), FEW_QUESTIONS) if ctx.has_gather != 0 else 0
     for k in range(n):
         if count[OVERFLOW] != 0 or pool[node + 1] == BY_STACKS:
             break
         pool[node + 1] = work[asked + 2 * k]
-        node = term2(pool, table, count, work, NODE, node, int(work[asked + 2 * k + 1]))
+        node = term2(ctx, NODE, node, int(work[asked + 2 * k + 1]))
     return node
 
 
 @jit
-def known_questions(auto, pool, table, count, work, shape, bases):
+def known_questions(ctx, shape, bases):
     """Ask again what stored masks of the shape asked, so that the tree keeps one order of questions.
 
     Returns whether they are stored by their stacks after these answers.
     """
+    pool = ctx.pool
+    count = ctx.count
     count[N_ASKED] = 0
     node = int(pool[shape + 2])
     while node >= 0:
         hole = int(pool[node + 1])
         if hole < 0:
             return hole == BY_STACKS
-        labels = answer(auto, pool, table, count, work, hole, bases)
+        labels = answer(ctx, hole, bases)
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
             return False
-        node = find2(pool, table, NODE, node, labels)
+        node = find2(ctx, NODE, node, labels)
     return False
 
 
 @jit
-def keep(pool, table, count, work, rows_at, rows, row_hash, row_table, shape, bases, words):
+def keep(ctx, shape, bases):
     """Store a mask under its situation; equal masks are stored once.
 
     Returns 0, ROOM when the row store must grow first, or FULL.
     """
+    count = ctx.count
+    rows_at = ctx.rows_at
+    rows = ctx.rows
+    row_hash = ctx.row_hash
+    row_table = ctx.row_table
+    words = ctx.words
     content = hash_words(words)
     mask = row_table.size - 1
     slot = (content ^ (content >> 17)) & mask
@@ -168,5 +185,5 @@ def keep(pool, table, count, work, rows_at, rows, row_hash, row_table, shape, ba
         row_hash[row] = content
         row_table[slot] = row
         count[N_MASKS] = row + 1
-    store(pool, table, count, work, shape, bases, row)
-    return failure(count)
+    store(ctx, shape, bases, row)
+    return failure(ctx)

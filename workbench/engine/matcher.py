@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.naming import places
-from workbench.engine import kernels
 from workbench.engine.engine import Engine
+from workbench.engine.entries import accept_at, lookup_to
 from workbench.engine.history import History
-from workbench.engine.jit import COMPILED, entry
+from workbench.engine.jit import COMPILED
 from workbench.engine.layout import REFUSED, SITE_BASE
 from workbench.errors import GrammarTooComplex, VocabularyError
 from workbench.inputs import need_list, need_number, need_vocabulary
@@ -32,8 +32,6 @@ __all__ = ["Explanation", "FrameView", "Matcher", "StackView", "empty_mask"]
 
 #: whether kernels that hold the GIL are alone
 _QUICK = COMPILED and getattr(sys, "_is_gil_enabled", lambda: True)()
-if COMPILED:
-    _lookup_to, _accept_at = entry(kernels.lookup_to), entry(kernels.accept_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +163,7 @@ class Matcher:
             engine = self._engine
             if (
                 _QUICK
-                and _lookup_to(engine.address, self._epoch, self._at, self._mask_address) == 0
+                and lookup_to(engine.ctx.handle, self._epoch, self._at, self._mask_address) == 0
             ):
                 return
             with engine.lock:
@@ -221,9 +219,9 @@ class Matcher:
         engine = self._engine
         # from reading the position to pushing the next one: another thread may renumber all positions
         with engine.lock:
-            if COMPILED and not self._terminated and engine.is_plain(token_id):
+            if not self._terminated and engine.is_plain(token_id):
                 at = self._at if self._epoch == engine.epoch else self._history.top
-                following = _accept_at(engine.address, at, token_id)
+                following = accept_at(engine.ctx.handle, at, token_id)
                 if following < REFUSED:
                     following = self._following(at, token_id)
                 ends = False

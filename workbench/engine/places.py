@@ -34,14 +34,6 @@ from workbench.engine.layout import (
     ORDERED,
     OUTERMOST,
     PENDING,
-    SCOPE_COUNTS,
-    SCOPE_FLAGS,
-    SCOPE_GATHER,
-    SCOPE_KEYS,
-    SCOPE_LEAST,
-    SCOPE_MOST,
-    SCOPE_REQUIRED,
-    SETS,
     TOO_COMPLEX,
     UNSAID,
     W_LEFT,
@@ -75,57 +67,58 @@ from workbench.engine.values import (
 
 
 @jit
-def last_member(auto, pool, record, scope):
+def last_member(ctx, record, scope):
     """Number of the last member that has come, or -1."""
-    n = int(auto[auto[SETS] + auto[auto[SCOPE_COUNTS] + scope]])
+    n = int(ctx.sets[ctx.scope_counts[scope]])
     for i in range(n - 1, -1, -1):
-        if (int(pool[record + BITS + i // WORD]) >> (i % WORD)) & 1:
+        if (int(ctx.pool[record + BITS + i // WORD]) >> (i % WORD)) & 1:
             return i
     return -1
 
 
 @jit
-def is_required(auto, scope, member):
+def is_required(ctx, scope, member):
     """Whether a member of a scope has to come."""
-    word = int(auto[auto[SETS] + auto[auto[SCOPE_REQUIRED] + scope] + member // WORD])
+    word = int(ctx.sets[ctx.scope_required[scope] + member // WORD])
     return (word >> (member % WORD)) & 1 != 0
 
 
 @jit
-def in_turn(auto, pool, record, scope, member):
+def in_turn(ctx, record, scope, member):
     """Whether a member comes in its order, if there is one: none behind it has, none that has to is passed over."""
-    if auto[auto[SCOPE_FLAGS] + scope] & ORDERED == 0:
+    if ctx.scope_flags[scope] & ORDERED == 0:
         return True
-    for i in range(int(auto[auto[SETS] + auto[auto[SCOPE_COUNTS] + scope]])):
-        come = (int(pool[record + BITS + i // WORD]) >> (i % WORD)) & 1
-        if (i > member and come) or (i < member and not come and is_required(auto, scope, i)):
+    for i in range(int(ctx.sets[ctx.scope_counts[scope]])):
+        come = (int(ctx.pool[record + BITS + i // WORD]) >> (i % WORD)) & 1
+        if (i > member and come) or (i < member and not come and is_required(ctx, scope, i)):
             return False
     return True
 
 
 @jit
-def counted_ways(auto, pool, work, record, scope):
+def counted_ways(ctx, record, scope):
     """:func:`ways` of an object of which so many members have to come, or may come."""
-    counts = int(auto[SETS]) + int(auto[auto[SCOPE_COUNTS] + scope])
-    least = int(auto[auto[SCOPE_LEAST] + scope])
-    most = int(auto[auto[SCOPE_MOST] + scope])
-    members = int(auto[counts])
+    work = ctx.work
+    counts = int(ctx.scope_counts[scope])
+    least = int(ctx.scope_least[scope])
+    most = int(ctx.scope_most[scope])
+    members = int(ctx.sets[counts])
     first = 0
-    if auto[auto[SCOPE_FLAGS] + scope] & ORDERED:
-        first = int(last_member(auto, pool, record, scope)) + 1
+    if ctx.scope_flags[scope] & ORDERED:
+        first = int(last_member(ctx, record, scope)) + 1
     # in how many ways so many more of the members looked at can come
     some = int(work[W_LEFT])
     work[some] = 1
     n = 0
     had = 0
     for i in range(members):
-        if (int(pool[record + BITS + i // WORD]) >> (i % WORD)) & 1:
+        if (int(ctx.pool[record + BITS + i // WORD]) >> (i % WORD)) & 1:
             had += 1
         elif i >= first:
-            skips = not is_required(auto, scope, i)
+            skips = not is_required(ctx, scope, i)
             work[some + n + 1] = 0
             for j in range(n + 1, -1, -1):
-                with_it = 0 if j == 0 else int(work[some + j - 1]) * int(auto[counts + 1 + i])
+                with_it = 0 if j == 0 else int(work[some + j - 1]) * int(ctx.sets[counts + 1 + i])
                 without = int(work[some + j]) if skips else 0
                 work[some + j] = min(MANY, with_it + without)
             n += 1
@@ -137,30 +130,31 @@ def counted_ways(auto, pool, work, record, scope):
 
 
 @jit
-def ways(auto, pool, work, record, scope):
+def ways(ctx, record, scope):
     """In how many ways the rest of a scope can come, after what comes in it now; MANY at most."""
-    flags = int(auto[auto[SCOPE_FLAGS] + scope])
+    pool = ctx.pool
+    flags = int(ctx.scope_flags[scope])
     if flags & AMPLE:
         return MANY
-    counts = int(auto[SETS]) + int(auto[auto[SCOPE_COUNTS] + scope])
+    counts = int(ctx.scope_counts[scope])
     total = 1
-    if auto[auto[SCOPE_GATHER] + scope] == OBJECT_OF:
-        if auto[auto[SCOPE_LEAST] + scope] > 0 or auto[auto[SCOPE_MOST] + scope] >= 0:
-            return counted_ways(auto, pool, work, record, scope)
+    if ctx.scope_gather[scope] == OBJECT_OF:
+        if ctx.scope_least[scope] > 0 or ctx.scope_most[scope] >= 0:
+            return counted_ways(ctx, record, scope)
         first = 0
         if flags & ORDERED:
-            first = int(last_member(auto, pool, record, scope)) + 1
-        for i in range(first, int(auto[counts])):
+            first = int(last_member(ctx, record, scope)) + 1
+        for i in range(first, int(ctx.sets[counts])):
             if (int(pool[record + BITS + i // WORD]) >> (i % WORD)) & 1:
                 continue
-            some = int(auto[counts + 1 + i])
-            if not is_required(auto, scope, i):
+            some = int(ctx.sets[counts + 1 + i])
+            if not is_required(ctx, scope, i):
                 some += 1
             total = min(MANY, total * some)
         return total
-    least = int(auto[auto[SCOPE_LEAST] + scope])
-    most = int(auto[auto[SCOPE_MOST] + scope])
-    items = int(auto[counts + 1])
+    least = int(ctx.scope_least[scope])
+    most = int(ctx.scope_most[scope])
+    items = int(ctx.sets[counts + 1])
     had = int(pool[record + 3])
     if most < 0:
         return MANY if items > 0 else 1
@@ -182,27 +176,28 @@ def ways(auto, pool, work, record, scope):
 
 
 @jit
-def choices(auto, scope, had):
+def choices(ctx, scope, had):
     """How many items may come next in an array in which so many have come."""
-    items = int(auto[auto[SETS] + auto[auto[SCOPE_COUNTS] + scope] + 1])
-    if auto[auto[SCOPE_FLAGS] + scope] & DISTINCT and items < MANY and had > 0:
+    items = int(ctx.sets[ctx.scope_counts[scope] + 1])
+    if ctx.scope_flags[scope] & DISTINCT and items < MANY and had > 0:
         return max(0, items - had)
     return items
 
 
 @jit
-def passes_over(auto, pool, record, scope, tree):
+def passes_over(ctx, record, scope, tree):
     """Whether an object that came has no name that, members coming in order, has been passed over."""
-    last = int(last_member(auto, pool, record, scope))
-    sets = int(auto[SETS])
-    keys = sets + int(auto[auto[SCOPE_KEYS] + scope])
+    pool = ctx.pool
+    last = int(last_member(ctx, record, scope))
+    sets = ctx.sets
+    keys = int(ctx.scope_keys[scope])
     for i in range(last):
         if (int(pool[record + BITS + i // WORD]) >> (i % WORD)) & 1:
             continue
-        at = sets + int(auto[keys + i])
+        at = int(sets[keys + i])
         node = tree
-        for j in range(int(auto[at])):
-            node = int(seen_child(pool, node, int(auto[at + 1 + j])))
+        for j in range(int(sets[at])):
+            node = int(seen_child(ctx, node, int(sets[at + 1 + j])))
             if node < 0:
                 break
         if node >= 0 and pool[node + 3] != 0:
@@ -211,11 +206,13 @@ def passes_over(auto, pool, record, scope, tree):
 
 
 @jit
-def extends(auto, pool, table, count, work, value, levels, closed):
+def extends(ctx, value, levels, closed):
     """Whether a value that came begins as the levels do: 0, or what it has at the place that comes next.
 
     ``closed``: whether it is the same as the innermost level, to which nothing is added.
     """
+    pool = ctx.pool
+    work = ctx.work
     records = int(work[W_LEVELS])
     scopes = int(work[W_SCOPES])
     for i in range(levels - 1, -1, -1):
@@ -224,32 +221,32 @@ def extends(auto, pool, table, count, work, value, levels, closed):
         pending = int(pool[record + PENDING])
         holds = int(pool[value + 4])
         scope = int(work[scopes + i])
-        if not (i == 0 and closed) and find2(pool, table, KNOWN, value, scope) < 0:
+        if not (i == 0 and closed) and find2(ctx, KNOWN, value, scope) < 0:
             return 0
-        if auto[auto[SCOPE_GATHER] + scope] == OBJECT_OF:
+        if ctx.scope_gather[scope] == OBJECT_OF:
             if pool[value + 3] != OBJECT_TAG:
                 return 0
             if i == 0 and closed:
                 return value if holds == content else 0
-            if not includes(pool, count, work, holds, content):
+            if not includes(ctx, holds, content):
                 return 0
-            if auto[auto[SCOPE_FLAGS] + scope] & ORDERED:
-                if not passes_over(auto, pool, record, scope, holds):
+            if ctx.scope_flags[scope] & ORDERED:
+                if not passes_over(ctx, record, scope, holds):
                     return 0
             if pending != NOTHING:
                 text = 0 if pending == NO_BYTES else pending
-                value = int(member_of(pool, count, work, holds, text))
+                value = int(member_of(ctx, holds, text))
         else:
             if pool[value + 3] != ARRAY_TAG:
                 return 0
             if i == 0 and closed:
                 return value if holds == content else 0
-            n = int(length_of(pool, content))
+            n = int(length_of(ctx, content))
             if pending == NOTHING:
-                if first_of(pool, count, holds, n) != content:
+                if first_of(ctx, holds, n) != content:
                     return 0
             else:
-                holds = int(first_of(pool, count, holds, n + 1))
+                holds = int(first_of(ctx, holds, n + 1))
                 if holds < 0 or pool[holds + 3] != content:
                     return 0
                 value = int(pool[holds + 4])
@@ -259,86 +256,91 @@ def extends(auto, pool, table, count, work, value, levels, closed):
 
 
 @jit
-def began_so(auto, pool, table, count, work, frame, levels, closed):
+def began_so(ctx, frame, levels, closed):
     """How many values that came in a scope begin as the levels below it do."""
+    pool = ctx.pool
+    count = ctx.count
     values = int(pool[pool[frame + 4] + CONTENT])
     total = 0
     while values > 0 and count[TOO_COMPLEX] == 0:
         count[WORK] += 1
-        if extends(auto, pool, table, count, work, int(pool[values + 4]), levels, closed) != 0:
+        if extends(ctx, int(pool[values + 4]), levels, closed) != 0:
             total += 1
         values = int(pool[values + 3])
     return total
 
 
 @jit
-def level(auto, pool, count, work, levels, frame, record):
+def level(ctx, levels, frame, record):
     """Add the record of a scope to the levels; their number, or -1 where it is not known what has come."""
+    pool = ctx.pool
+    work = ctx.work
     if pool[record + CONTENT] < 0 or pool[record + PENDING] < 0:
         return -1
     if levels >= MOST_LEVELS:
-        count[TOO_COMPLEX] = 1
+        ctx.count[TOO_COMPLEX] = 1
         return -1
     work[work[W_LEVELS] + levels] = record
-    work[work[W_SCOPES] + levels] = scope_of(auto, pool, frame)
+    work[work[W_SCOPES] + levels] = scope_of(ctx, frame)
     return levels + 1
 
 
 @jit
-def differs(auto, pool, table, count, work, frame, record, total, closed, way):
+def differs(ctx, frame, record, total, closed, way):
     """:func:`may_differ` on one way through the scopes around, and whether there are several."""
+    pool = ctx.pool
+    count = ctx.count
     levels = 0
     several = False
     while total < MANY:
-        levels = int(level(auto, pool, count, work, levels, frame, record))
+        levels = int(level(ctx, levels, frame, record))
         if levels < 0:
             count[TOO_COMPLEX] = max(NOT_KNOWN, int(count[TOO_COMPLEX]))
             return True, several
-        frame, way, more = around(auto, pool, int(pool[frame + 5]), way)
+        frame, way, more = around(ctx, int(pool[frame + 5]), way)
         several = several or more
         if frame < 0:
             count[TOO_COMPLEX] = NOT_KNOWN
             return True, several
-        if frame == 0 or gathers(auto, pool, frame) == 0:
+        if frame == 0 or gathers(ctx, frame) == 0:
             return True, several
         record = int(pool[frame + 4])
-        flags = int(flags_of(auto, pool, frame))
+        flags = int(flags_of(ctx, frame))
         if flags & DISTINCT:
             if pool[record + CONTENT] < 0:
                 count[TOO_COMPLEX] = NOT_KNOWN
                 return True, several
-            total -= int(began_so(auto, pool, table, count, work, frame, levels, closed))
+            total -= int(began_so(ctx, frame, levels, closed))
             if total <= 0:
                 return False, several
             if flags & OUTERMOST:
                 return way == 0, several
         if pool[record + IS_APART] != 0:
             return way == 0, several
-        total = min(
-            MANY, total * int(ways(auto, pool, work, record, int(scope_of(auto, pool, frame))))
-        )
+        total = min(MANY, total * int(ways(ctx, record, int(scope_of(ctx, frame)))))
     return way == 0, several
 
 
 @jit
-def may_differ(auto, pool, table, count, work, frame, record, total, closed):
+def may_differ(ctx, frame, record, total, closed):
     """Whether what the scope of a frame becomes, its record as given, can still differ from what came.
 
     ``total``: in how many ways what comes next in it can; ``closed``: nothing does. Where that depends on
     what is not known, TOO_COMPLEX is set to NOT_KNOWN.
     """
-    if flags_of(auto, pool, frame) & OUTERMOST:
+    count = ctx.count
+    if flags_of(ctx, frame) & OUTERMOST:
         return True
     if not closed:
-        rest = int(ways(auto, pool, work, record, int(scope_of(auto, pool, frame))))
+        rest = int(ways(ctx, record, int(scope_of(ctx, frame))))
         total = min(MANY, total * rest)
     if total <= 0:
         return False
-    if total >= MANY or pool[record + IS_APART] != 0:
+    if total >= MANY or ctx.pool[record + IS_APART] != 0:
         return True
     way = 0
     while way < MOST_WAYS and count[TOO_COMPLEX] == 0:
-        alive, several = differs(auto, pool, table, count, work, frame, record, total, closed, way)
+        alive, several = differs(ctx, frame, record, total, closed, way)
         if alive:
             return True
         if not several:
@@ -348,12 +350,15 @@ def may_differ(auto, pool, table, count, work, frame, record, total, closed):
 
 
 @jit
-def places(auto, pool, table, count, work, frame, record, keeps):
+def places(ctx, frame, record, keeps):
     """How many values that came begin as what the scope of a frame becomes, its record as given; -1: not known.
 
     With ``keeps`` what they have at the place that is next goes into W_TREE (where a name is next in an object,
     these are the objects), else the first one is enough.
     """
+    pool = ctx.pool
+    count = ctx.count
+    work = ctx.work
     first = frame
     found = 0
     tree = int(work[W_TREE])
@@ -365,15 +370,15 @@ def places(auto, pool, table, count, work, frame, record, keeps):
         left = way
         several = False
         while True:
-            levels = int(level(auto, pool, count, work, levels, frame, now))
+            levels = int(level(ctx, levels, frame, now))
             if levels < 0:
                 return -1
-            frame, left, more = around(auto, pool, int(pool[frame + 5]), left)
+            frame, left, more = around(ctx, int(pool[frame + 5]), left)
             several = several or more
-            if frame <= 0 or gathers(auto, pool, frame) == 0:
+            if frame <= 0 or gathers(ctx, frame) == 0:
                 return -1
             now = int(pool[frame + 4])
-            flags = int(flags_of(auto, pool, frame))
+            flags = int(flags_of(ctx, frame))
             if flags & DISTINCT:
                 values = int(pool[now + CONTENT])
                 if values < 0:
@@ -381,7 +386,7 @@ def places(auto, pool, table, count, work, frame, record, keeps):
                 while values > 0 and left == 0:
                     count[WORK] += 1
                     value = int(pool[values + 4])
-                    one = int(extends(auto, pool, table, count, work, value, levels, False))
+                    one = int(extends(ctx, value, levels, False))
                     if one != 0 and not keeps:
                         return 1
                     if one != 0:
@@ -402,36 +407,38 @@ def places(auto, pool, table, count, work, frame, record, keeps):
 
 
 @jit
-def told(auto, pool, table, count, work, frame, record, exact):
+def told(ctx, frame, record, exact):
     """A record of the scope of a frame with what is known of its being apart from what came.
 
     In a walk, what is apart is not looked at any more: it need not be told from others that are.
     """
+    pool = ctx.pool
     content = int(pool[record + CONTENT])
     pending = int(pool[record + PENDING])
     apart = int(pool[record + IS_APART])
-    if flags_of(auto, pool, frame) & OUTERMOST:
+    if flags_of(ctx, frame) & OUTERMOST:
         return record
-    if apart == 0 and places(auto, pool, table, count, work, frame, record, False) == 0:
+    if apart == 0 and places(ctx, frame, record, False) == 0:
         apart = 1
-    if apart != 0 and not exact and count[KEEP] == 0:
-        if flags_of(auto, pool, frame) & DISTINCT == 0:
+    if apart != 0 and not exact and ctx.count[KEEP] == 0:
+        if flags_of(ctx, frame) & DISTINCT == 0:
             content = UNSAID
         if pending > ITEM:
             pending = LOST
-    return int(filled(pool, table, count, work, record, content, pending, apart))
+    return int(filled(ctx, record, content, pending, apart))
 
 
 @jit
-def begins_apart(auto, pool, stacks):
+def begins_apart(ctx, stacks):
     """Whether what begins on a SET is known to be apart from all values that came."""
+    pool = ctx.pool
     way = 0
     while way < MOST_WAYS:
-        frame, _, several = around(auto, pool, stacks, way)
-        if frame <= 0 or gathers(auto, pool, frame) == 0:
+        frame, _, several = around(ctx, stacks, way)
+        if frame <= 0 or gathers(ctx, frame) == 0:
             return 0
         record = int(pool[frame + 4])
-        flags = int(flags_of(auto, pool, frame))
+        flags = int(flags_of(ctx, frame))
         if flags & DISTINCT and pool[record + CONTENT] != 0:
             return 0
         if flags & OUTERMOST == 0 and pool[record + IS_APART] == 0:
@@ -443,17 +450,20 @@ def begins_apart(auto, pool, stacks):
 
 
 @jit
-def beside(auto, pool, table, count, work, frame, number, role, root, cell):
+def beside(ctx, frame, number, role, root, cell):
     """What a text that begins in a scope is read beside: ``(tree of the texts there, tree of what may not end)``.
 
     The first is OFF when the text is apart from all that came, LOST when that is not known. The second is
     ``root``, a tree of texts that came, with more of them in ``cell``: those which nothing that
     follows makes different.
     """
+    pool = ctx.pool
+    count = ctx.count
+    work = ctx.work
     record = int(pool[frame + 4])
     if pool[record + IS_APART] != 0:
         return OFF, root
-    found = int(places(auto, pool, table, count, work, frame, record, True))
+    found = int(places(ctx, frame, record, True))
     if role == NAME_ROLE:
         if found == 0:
             return OFF, root
@@ -461,24 +471,24 @@ def beside(auto, pool, table, count, work, frame, number, role, root, cell):
             return int(pool[work[work[W_TREE]] + 4]), root
         return LOST, root
     if found < 0:
-        if ways(auto, pool, work, record, int(scope_of(auto, pool, frame))) < MANY:
+        if ways(ctx, record, int(scope_of(ctx, frame))) < MANY:
             count[TOO_COMPLEX] = max(NOT_KNOWN, int(count[TOO_COMPLEX]))
         return LOST, root
     along = OFF
     tree = int(work[W_TREE])
     # directly in the outermost array, that nothing makes a text another value is a matter of how often it came
     limit = -1
-    parent, _, several = around(auto, pool, int(pool[frame + 5]), 0)
-    if parent > 0 and not several and gathers(auto, pool, parent) != 0:
-        if flags_of(auto, pool, parent) & OUTERMOST:
-            limit = int(ways(auto, pool, work, record, int(scope_of(auto, pool, frame))))
+    parent, _, several = around(ctx, int(pool[frame + 5]), 0)
+    if parent > 0 and not several and gathers(ctx, parent) != 0:
+        if flags_of(ctx, parent) & OUTERMOST:
+            limit = int(ways(ctx, record, int(scope_of(ctx, frame))))
     for i in range(found):
         value = int(work[tree + i])
         if pool[value + 3] != role:
             continue
         text = int(pool[value + 4])
-        along = int(paired(pool, table, count, work, along, text, 1))
-        if find2(pool, table, KNOWN, value, -1 - number) < 0:
+        along = int(paired(ctx, along, text, 1))
+        if find2(ctx, KNOWN, value, -1 - number) < 0:
             continue
         if limit >= 0:
             same = 1
@@ -488,11 +498,11 @@ def beside(auto, pool, table, count, work, frame, number, role, root, cell):
                     same += 1
                 j += 1
             if same >= limit:
-                root = int(planted(auto, pool, table, count, work, root, text, number, cell))
+                root = int(planted(ctx, root, text, number, cell))
             continue
-        after = int(joined(auto, pool, table, count, work, frame, record, value))
-        if not may_differ(auto, pool, table, count, work, frame, after, 1, False):
-            root = int(planted(auto, pool, table, count, work, root, text, number, cell))
+        after = int(joined(ctx, frame, record, value))
+        if not may_differ(ctx, frame, after, 1, False):
+            root = int(planted(ctx, root, text, number, cell))
         if count[TOO_COMPLEX] != 0:
             break
     return along, root

@@ -32,8 +32,6 @@ from workbench.engine.layout import (
     R_STATE,
     SET,
     SITE_BASE,
-    SITE_LOOP,
-    STRIDE,
     SUBST,
     TOO_COMPLEX,
     UNSAID,
@@ -43,7 +41,6 @@ from workbench.engine.layout import (
     W_TREE,
     W_TREE_SIZE,
     WATCH,
-    WATCH_CELL,
     WHOLE,
 )
 from workbench.engine.records import changed
@@ -53,8 +50,11 @@ from workbench.engine.values import scope_at
 
 
 @jit
-def stacks_at(auto, pool, table, count, work, hole, bases):
+def stacks_at(ctx, hole, bases):
     """The concrete SET that a hole stands for above the given BASES."""
+    pool = ctx.pool
+    count = ctx.count
+    work = ctx.work
     path = int(work[W_DEPTH])
     n = 0
     while pool[hole + 3] >= 0:
@@ -66,10 +66,10 @@ def stacks_at(auto, pool, table, count, work, hole, bases):
         n -= 1
         below = int(work[path + n])
         zone = int(pool[below + 5])
-        if scope_at(auto, int(pool[below + 4])) >= 0 and pool[zone + 4] >= 0:
-            seen = reveal_all(auto, pool, table, count, work, stacks)
+        if scope_at(ctx, int(pool[below + 4])) >= 0 and pool[zone + 4] >= 0:
+            seen = reveal_all(ctx, stacks)
         else:
-            seen = reveal(auto, pool, table, count, work, stacks)
+            seen = reveal(ctx, stacks)
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
             return stacks
         labels = int(pool[seen + 3])
@@ -83,58 +83,64 @@ def stacks_at(auto, pool, table, count, work, hole, bases):
 
 
 @jit
-def has_come(auto, pool, table, count, work, frame, bases):
+def has_come(ctx, frame, bases):
     """LABELS of whether the text of a watching frame of a row is one that came, in the actual stacks."""
+    pool = ctx.pool
+    count = ctx.count
     value = int(pool[frame + 4])
     below = ASK - int(pool[value + 6])
     target = int(pool[below + 4])
     zone = int(pool[below + 5])
-    stacks = stacks_at(auto, pool, table, count, work, int(pool[below + 3]), bases)
+    stacks = stacks_at(ctx, int(pool[below + 3]), bases)
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
         return 0
     site = int(pool[frame + 3]) - SITE_BASE
-    cell = int(auto[auto[WATCH_CELL] - 1 - auto[auto[SITE_LOOP] + site]])
+    cell = int(ctx.watch_cell[-1 - ctx.site_loop[site]])
     found = -1
     for i in range(int(pool[stacks]) >> 5):
         one = int(pool[stacks + 3 + i])
         if pool[one] & 31 != FRAME or pool[one + 3] != target:
             continue
-        if frame_label(auto, pool, table, count, work, one, False) != zone:
+        if frame_label(ctx, one, False) != zone:
             continue
         seen = int(pool[pool[one + 4] + 4])
-        yes = int(came(auto, pool, work, seen, int(pool[value + 7]), cell))
+        yes = int(came(ctx, seen, int(pool[value + 7]), cell))
         if yes < 0 or (found >= 0 and yes != found):
             count[TOO_COMPLEX] = 2
             return 0
         found = yes
-    return int(term1(pool, table, count, work, LABELS, max(0, found)))
+    return int(term1(ctx, LABELS, max(0, found)))
 
 
 @jit
-def labels_of(auto, pool, table, count, work, question, bases):
+def labels_of(ctx, question, bases):
     """What a question is answered with: a hole, WHOLE of one, or MEMBER. Check the flags after it."""
+    pool = ctx.pool
+    count = ctx.count
     kind = pool[question] & 31
     if kind == MEMBER:
-        return has_come(auto, pool, table, count, work, int(pool[question + 3]), bases)
+        return has_come(ctx, int(pool[question + 3]), bases)
     if kind == WHOLE:
-        stacks = stacks_at(auto, pool, table, count, work, int(pool[question + 3]), bases)
+        stacks = stacks_at(ctx, int(pool[question + 3]), bases)
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
             return 0
-        return int(pool[reveal_all(auto, pool, table, count, work, stacks) + 3])
-    stacks = stacks_at(auto, pool, table, count, work, question, bases)
+        return int(pool[reveal_all(ctx, stacks) + 3])
+    stacks = stacks_at(ctx, question, bases)
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
         return 0
-    return int(pool[reveal(auto, pool, table, count, work, stacks) + 3])
+    return int(pool[reveal(ctx, stacks) + 3])
 
 
 @jit
-def answer(auto, pool, table, count, work, hole, bases):
+def answer(ctx, hole, bases):
     """LABELS that answer a question, recorded among the questions of this walk."""
+    count = ctx.count
+    work = ctx.work
     asked = work[W_ASKED]
     for k in range(count[N_ASKED]):
         if work[asked + 2 * k] == hole:
             return int(work[asked + 2 * k + 1])
-    labels = int(labels_of(auto, pool, table, count, work, hole, bases))
+    labels = int(labels_of(ctx, hole, bases))
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
         return 0
     if count[N_ASKED] >= MOST_QUESTIONS:
@@ -148,12 +154,15 @@ def answer(auto, pool, table, count, work, hole, bases):
 
 
 @jit
-def rewrite(pool, table, count, work, top, hole, frames, visited):
+def rewrite(ctx, top, hole, frames, visited):
     """Replace a hole by a SET throughout a SET and the frames below it.
 
     Leaves the result in the second note of every SET and FRAME met; these are listed, for clearing the
     notes, in W_TREE from ``visited`` on. Returns the new length of the list.
     """
+    pool = ctx.pool
+    count = ctx.count
+    work = ctx.work
     tree = int(work[W_TREE])
     size = int(work[W_TREE_SIZE])
     # the list grows from the front of the scratch space, the stack of terms to do from its end
@@ -178,9 +187,7 @@ def rewrite(pool, table, count, work, top, hole, frames, visited):
             if pool[parents + 2] != parents:
                 target = int(pool[term + 3])
                 value = int(pool[term + 4])
-                result = term3(
-                    pool, table, count, work, FRAME, target, value, int(pool[parents + 2])
-                )
+                result = term3(ctx, FRAME, target, value, int(pool[parents + 2]))
         else:
             n = int(pool[term]) >> 5
             changed = False
@@ -206,8 +213,8 @@ def rewrite(pool, table, count, work, top, hole, frames, visited):
                     if element != hole:
                         if pool[element] & 31 == FRAME:
                             element = int(pool[element + 2])
-                        one = term1(pool, table, count, work, SET, element)
-                    result = one if result < 0 else union(pool, table, count, work, result, one)
+                        one = term1(ctx, SET, element)
+                    result = one if result < 0 else union(ctx, result, one)
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
             return visited
         pool[term + 2] = result
@@ -218,12 +225,15 @@ def rewrite(pool, table, count, work, top, hole, frames, visited):
 
 
 @jit
-def substitute(auto, pool, table, count, trans, work, row, hole, labels):
+def substitute(ctx, row, hole, labels):
     """The row in which a hole is replaced by the frames that the labels name.
 
     For other questions: WHOLE asks about a hole, and what MEMBER asks is noted in the frame that asked.
     """
-    memo = term3(pool, table, count, work, SUBST, row, hole, labels)
+    pool = ctx.pool
+    count = ctx.count
+    work = ctx.work
+    memo = term3(ctx, SUBST, row, hole, labels)
     if count[OVERFLOW] != 0:
         return 0
     if pool[memo + 1] >= 0:
@@ -239,10 +249,7 @@ def substitute(auto, pool, table, count, trans, work, row, hole, labels):
         phase = IS_FRESH if pool[labels + 3] == 0 else IS_KNOWN
         value = int(
             term6(
-                pool,
-                table,
-                count,
-                work,
+                ctx,
                 WATCH,
                 int(pool[value + 3]),
                 phase,
@@ -252,34 +259,32 @@ def substitute(auto, pool, table, count, trans, work, row, hole, labels):
                 int(pool[value + 8]),
             )
         )
-        frame = term3(
-            pool, table, count, work, FRAME, int(pool[hole + 3]), value, int(pool[hole + 5])
-        )
-        frames = term1(pool, table, count, work, SET, frame)
+        frame = term3(ctx, FRAME, int(pool[hole + 3]), value, int(pool[hole + 5]))
+        frames = term1(ctx, SET, frame)
     elif pool[labels + 3] != 0:
-        bottom = intern(pool, table, count, BOTTOM, work, buffer, 0)
-        frames = term1(pool, table, count, work, SET, bottom)
+        bottom = intern(ctx, BOTTOM, work, buffer, 0)
+        frames = term1(ctx, SET, bottom)
         first = False
     for k in range(1, int(pool[labels]) >> 5, 2):
         target = int(pool[labels + 3 + k])
         zone = int(pool[labels + 4 + k])
-        below = term3(pool, table, count, work, HOLE, hole, target, zone)
-        parents = term1(pool, table, count, work, SET, below)
-        if scope_at(auto, target) >= 0 and pool[zone + 4] == UNSAID:
+        below = term3(ctx, HOLE, hole, target, zone)
+        parents = term1(ctx, SET, below)
+        if scope_at(ctx, target) >= 0 and pool[zone + 4] == UNSAID:
             number = int(pool[zone + 3])
-            zone = int(changed(pool, table, count, work, zone, number, ASK - below, -1))
-        frame = term3(pool, table, count, work, FRAME, target, zone, parents)
-        one = term1(pool, table, count, work, SET, frame)
-        frames = one if first else union(pool, table, count, work, frames, one)
+            zone = int(changed(ctx, zone, number, ASK - below, -1))
+        frame = term3(ctx, FRAME, target, zone, parents)
+        one = term1(ctx, SET, frame)
+        frames = one if first else union(ctx, frames, one)
         first = False
-    config = int(trans[row * auto[STRIDE]])
+    config = int(ctx.trans[row * ctx.stride])
     shape = int(pool[config + 3])
     bases = int(pool[config + 4])
     m = 0
     visited = 0
     for i in range(0, int(pool[shape]) >> 5, 2):
         stacks = int(pool[bases + 3 + pool[shape + 4 + i]])
-        visited = rewrite(pool, table, count, work, stacks, hole, frames, visited)
+        visited = rewrite(ctx, stacks, hole, frames, visited)
         work[work[R_STATE] + m] = pool[shape + 3 + i]
         work[work[R_SET] + m] = pool[stacks + 2] if pool[stacks + 2] >= 0 else stacks
         m += 1
@@ -288,58 +293,59 @@ def substitute(auto, pool, table, count, trans, work, row, hole, labels):
         pool[work[tree + i] + 2] = -1
     if count[OVERFLOW] != 0:
         return 0
-    new_shape, new_bases = shape_and_bases(pool, table, count, work, m)
+    new_shape, new_bases = shape_and_bases(ctx, m)
     if count[OVERFLOW] != 0:
         return 0
-    result = row_of(auto, pool, table, count, trans, work, new_shape, new_bases)
+    result = row_of(ctx, new_shape, new_bases)
     if count[OVERFLOW] == 0:
         pool[memo + 1] = result
     return result
 
 
 @jit
-def accepts(auto, pool, table, count, work, shape, bases, exact):
+def accepts(ctx, shape, bases, exact):
     """Whether a configuration may end here: 1, 0 or ASK - hole."""
-    n = begin_closure(pool, table, count, work, shape, bases)
-    n, ask, yes = close(auto, pool, table, count, work, n, -1, exact)
-    end_closure(work, n)
+    n = begin_closure(ctx, shape, bases)
+    n, ask, yes = close(ctx, n, -1, exact)
+    end_closure(ctx, n)
     if yes:
         return 1
     return ask
 
 
 @jit
-def row_accepts(auto, pool, table, count, trans, work, row):
+def row_accepts(ctx, row):
     """:func:`accepts` of a row, remembered with its configuration."""
-    config = int(trans[row * auto[STRIDE]])
+    pool = ctx.pool
+    count = ctx.count
+    config = int(ctx.trans[row * ctx.stride])
     known = int(pool[config + 2])
     if known != -1:
         return known
-    known = accepts(
-        auto, pool, table, count, work, int(pool[config + 3]), int(pool[config + 4]), False
-    )
+    known = accepts(ctx, int(pool[config + 3]), int(pool[config + 4]), False)
     if count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
         pool[config + 2] = known
     return known
 
 
 @jit
-def settle(auto, pool, table, count, trans, work, row, cls, bases):
+def settle(ctx, row, cls, bases):
     """Answer what a transition asks until it does not: the refined row. Check the flags after it."""
+    count = ctx.count
     while True:
-        following = next_row(auto, pool, table, count, trans, work, row, cls)
+        following = next_row(ctx, row, cls)
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0 or following > ASK:
             return row
         hole = ASK - following
-        labels = answer(auto, pool, table, count, work, hole, bases)
+        labels = answer(ctx, hole, bases)
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
             return row
-        row = substitute(auto, pool, table, count, trans, work, row, hole, labels)
+        row = substitute(ctx, row, hole, labels)
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
             return row
 
 
 @jit
-def refine(auto, pool, table, count, trans, work, row, bases):
+def refine(ctx, row, bases):
     """Answer all that a row asks before its first byte: the refined row. Check the flags after it."""
-    return settle(auto, pool, table, count, trans, work, row, 0, bases)
+    return settle(ctx, row, 0, bases)

@@ -18,18 +18,12 @@ from workbench.engine.layout import (
     FAR_BELOW,
     FAR_INSIDE,
     FRAME,
-    GUARD_ITEM,
-    GUARD_OP,
-    GUARD_SET,
     HOLE,
     IS_APART,
     ITEM,
     KEEP,
     KNOWN,
     LOOK,
-    LOOP_MAX,
-    LOOP_MIN,
-    LOOP_ZONE,
     LOST,
     MAY,
     NAME_ROLE,
@@ -43,17 +37,8 @@ from workbench.engine.layout import (
     PEEK,
     RECORD,
     ROOM_FOR,
-    SCOPE_COUNTS,
-    SCOPE_GATHER,
-    SCOPE_LEAST,
-    SCOPE_MOST,
-    SCOPE_REACH,
-    SCOPE_REQUIRED,
-    SCOPE_WORDS,
     SET,
-    SETS,
     SITE_BASE,
-    SITE_LOOP,
     STRANGE,
     TAKE,
     TOO_COMPLEX,
@@ -61,10 +46,6 @@ from workbench.engine.layout import (
     VALUE,
     W_BUFFER,
     WATCH,
-    WATCH_CELL,
-    WATCH_LOOSE,
-    WATCH_ROLE,
-    WATCH_ROOT,
     WORD,
 )
 from workbench.engine.places import (
@@ -105,16 +86,16 @@ from workbench.engine.values import (
 
 
 @jit
-def zone_of(auto, site, value):
+def zone_of(ctx, site, value):
     """Zone of a count: exact within one token's reach of a bound, else far below or far inside."""
     if value < 0:
         return value
-    loop = auto[auto[SITE_LOOP] + site]
+    loop = ctx.site_loop[site]
     if loop < 0:
         return value
-    least = auto[auto[LOOP_MIN] + loop]
-    most = auto[auto[LOOP_MAX] + loop]
-    reach = auto[auto[LOOP_ZONE] + loop]
+    least = ctx.loop_min[loop]
+    most = ctx.loop_max[loop]
+    reach = ctx.loop_zone[loop]
     if value < least:
         if least - value > reach:
             return FAR_BELOW
@@ -125,12 +106,12 @@ def zone_of(auto, site, value):
 
 
 @jit
-def members_missing(auto, pool, record, scope):
+def members_missing(ctx, record, scope):
     """Required members that have not come."""
-    required = int(auto[SETS]) + int(auto[auto[SCOPE_REQUIRED] + scope])
+    required = int(ctx.scope_required[scope])
     missing = 0
-    for w in range(auto[auto[SCOPE_WORDS] + scope]):
-        bits = int(auto[required + w]) & ~int(pool[record + BITS + w])
+    for w in range(ctx.scope_words[scope]):
+        bits = int(ctx.sets[required + w]) & ~int(ctx.pool[record + BITS + w])
         while bits:
             bits &= bits - 1
             missing += 1
@@ -138,15 +119,15 @@ def members_missing(auto, pool, record, scope):
 
 
 @jit
-def record_zone(auto, pool, record, scope):
+def record_zone(ctx, record, scope):
     """Zone of the number of members: exact within one token's reach of a bound."""
-    value = int(pool[record + 3])
+    value = int(ctx.pool[record + 3])
     if value < 0:
         return value
-    least = int(auto[auto[SCOPE_LEAST] + scope])
-    most = int(auto[auto[SCOPE_MOST] + scope])
-    reach = int(auto[SCOPE_REACH])
-    if most >= 0 and most - value - members_missing(auto, pool, record, scope) <= reach:
+    least = int(ctx.scope_least[scope])
+    most = int(ctx.scope_most[scope])
+    reach = int(ctx.scope_reach)
+    if most >= 0 and most - value - members_missing(ctx, record, scope) <= reach:
         return value
     if least - value > reach:
         return FAR_BELOW
@@ -156,8 +137,10 @@ def record_zone(auto, pool, record, scope):
 
 
 @jit
-def changed(pool, table, count, work, record, value, seen, item):
+def changed(ctx, record, value, seen, item):
     """A record with another count, other texts and one member more (-1: none)."""
+    pool = ctx.pool
+    work = ctx.work
     n = int(pool[record]) >> 5
     buffer = work[W_BUFFER]
     work[buffer] = value
@@ -166,33 +149,34 @@ def changed(pool, table, count, work, record, value, seen, item):
         work[buffer + i] = pool[record + 3 + i]
     if item >= 0:
         work[buffer + BITS - 3 + item // WORD] |= 1 << (item % WORD)
-    return intern(pool, table, count, RECORD, work, buffer, n)
+    return intern(ctx, RECORD, work, buffer, n)
 
 
 @jit
-def passed(auto, pool, table, count, work, scope, record, guard):
+def passed(ctx, scope, record, guard):
     """A record behind a guard, or -1 where it does not let pass."""
-    op = int(auto[auto[GUARD_OP] + guard])
+    pool = ctx.pool
+    op = int(ctx.guard_op[guard])
     if op == LOOK:
         return record
-    item = int(auto[auto[GUARD_ITEM] + guard])
+    item = int(ctx.guard_item[guard])
     value = int(pool[record + 3])
     seen = int(pool[record + 4])
     if op == EMPTY_TEXT:
         if seen < 0:
-            count[TOO_COMPLEX] = 2
+            ctx.count[TOO_COMPLEX] = 2
             return -1
-        below = int(seen_child(pool, seen, int(auto[auto[WATCH_CELL] + item])))
+        below = int(seen_child(ctx, seen, int(ctx.watch_cell[item])))
         if below >= 0 and pool[below + 3] != 0:
             return -1
-        cell = int(auto[auto[WATCH_CELL] + item])
-        seen = int(planted(auto, pool, table, count, work, seen, 0, item, cell))
-        return int(changed(pool, table, count, work, record, value, seen, -1))
-    least = int(auto[auto[SCOPE_LEAST] + scope])
-    most = int(auto[auto[SCOPE_MOST] + scope])
-    words = int(auto[auto[SCOPE_WORDS] + scope])
-    required = int(auto[SETS]) + int(auto[auto[SCOPE_REQUIRED] + scope])
-    missing = int(members_missing(auto, pool, record, scope))
+        cell = int(ctx.watch_cell[item])
+        seen = int(planted(ctx, seen, 0, item, cell))
+        return int(changed(ctx, record, value, seen, -1))
+    least = int(ctx.scope_least[scope])
+    most = int(ctx.scope_most[scope])
+    words = int(ctx.scope_words[scope])
+    required = int(ctx.scope_required[scope])
+    missing = int(members_missing(ctx, record, scope))
     # whether a member may come that is not required
     free = most < 0 or value < 0 or value + missing < most
     if op == END:
@@ -200,10 +184,10 @@ def passed(auto, pool, table, count, work, scope, record, guard):
     if op == MAY:
         if item != 0 and free:
             return record
-        some = int(auto[SETS]) + int(auto[auto[GUARD_SET] + guard])
+        some = int(ctx.guard_set[guard])
         for w in range(words):
-            left = int(auto[some + w]) & ~int(pool[record + BITS + w])
-            if left & int(auto[required + w]) or (free and left):
+            left = int(ctx.sets[some + w]) & ~int(pool[record + BITS + w])
+            if left & int(ctx.sets[required + w]) or (free and left):
                 return record
         return -1
     if value >= 0 and (most >= 0 or value < least):
@@ -216,26 +200,27 @@ def passed(auto, pool, table, count, work, scope, record, guard):
         bit = 1 << (item % WORD)
         if int(pool[record + BITS + item // WORD]) & bit:
             return -1
-        if not free and int(auto[required + item // WORD]) & bit == 0:
+        if not free and int(ctx.sets[required + item // WORD]) & bit == 0:
             return -1
-    return int(changed(pool, table, count, work, record, value, seen, item))
+    return int(changed(ctx, record, value, seen, item))
 
 
 @jit
-def comes(auto, pool, table, count, work, frame, record, guard):
+def comes(ctx, frame, record, guard):
     """:func:`passed` for a scope that gathers: ``record`` is what it left; -1 where all values have come then."""
-    scope = int(scope_of(auto, pool, frame))
-    if flags_of(auto, pool, frame) & OUTERMOST:
+    pool = ctx.pool
+    scope = int(scope_of(ctx, frame))
+    if flags_of(ctx, frame) & OUTERMOST:
         return record
-    op = int(auto[auto[GUARD_OP] + guard])
-    item = int(auto[auto[GUARD_ITEM] + guard])
+    op = int(ctx.guard_op[guard])
+    item = int(ctx.guard_item[guard])
     content = int(pool[record + CONTENT])
     apart = int(pool[record + IS_APART])
     if op == END:
-        passes = may_differ(auto, pool, table, count, work, frame, record, 1, True)
+        passes = may_differ(ctx, frame, record, 1, True)
         return record if passes else -1
-    if gathers(auto, pool, frame) == ARRAY_OF:
-        after = int(filled(pool, table, count, work, record, content, ITEM, apart))
+    if gathers(ctx, frame) == ARRAY_OF:
+        after = int(filled(ctx, record, content, ITEM, apart))
         if op == TAKE:
             return after
         # items that had come before this one
@@ -243,64 +228,50 @@ def comes(auto, pool, table, count, work, frame, record, guard):
         asked = after
         if op == MAY and had >= 0:
             seen = int(pool[record + 4])
-            asked = int(changed(pool, table, count, work, after, had + 1, seen, -1))
+            asked = int(changed(ctx, after, had + 1, seen, -1))
         elif had > 0:
             had -= 1
-        some = int(choices(auto, scope, had))
-        if not may_differ(auto, pool, table, count, work, frame, asked, some, False):
+        some = int(choices(ctx, scope, had))
+        if not may_differ(ctx, frame, asked, some, False):
             return -1
         return record if op == MAY else after
-    counts = int(auto[SETS]) + int(auto[auto[SCOPE_COUNTS] + scope]) + 1
+    counts = int(ctx.scope_counts[scope]) + 1
     if op == MAY:
         if item != 0:
             return record
-        some = int(auto[SETS]) + int(auto[auto[GUARD_SET] + guard])
-        for member in range(int(auto[counts - 1])):
-            if (int(auto[some + member // WORD]) >> (member % WORD)) & 1 == 0:
+        some = int(ctx.guard_set[guard])
+        for member in range(int(ctx.sets[counts - 1])):
+            if (int(ctx.sets[some + member // WORD]) >> (member % WORD)) & 1 == 0:
                 continue
             if (int(pool[record + BITS + member // WORD]) >> (member % WORD)) & 1:
                 continue
-            if not in_turn(auto, pool, record, scope, member):
+            if not in_turn(ctx, record, scope, member):
                 continue
-            name = int(name_at(auto, pool, table, count, work, scope, member))
-            after = int(filled(pool, table, count, work, record, content, name, apart))
-            after = int(
-                changed(
-                    pool,
-                    table,
-                    count,
-                    work,
-                    after,
-                    int(pool[record + 3]),
-                    int(pool[record + 4]),
-                    member,
-                )
-            )
-            if may_differ(
-                auto, pool, table, count, work, frame, after, int(auto[counts + member]), False
-            ):
+            name = int(name_at(ctx, scope, member))
+            after = int(filled(ctx, record, content, name, apart))
+            after = int(changed(ctx, after, int(pool[record + 3]), int(pool[record + 4]), member))
+            if may_differ(ctx, frame, after, int(ctx.sets[counts + member]), False):
                 return record
         return -1
     if op == OTHER:
         return record
-    name = int(name_at(auto, pool, table, count, work, scope, item))
-    after = int(filled(pool, table, count, work, record, content, name, apart))
+    name = int(name_at(ctx, scope, item))
+    after = int(filled(ctx, record, content, name, apart))
     if op == TAKE:
-        if not in_turn(auto, pool, record, scope, item):
+        if not in_turn(ctx, record, scope, item):
             return -1
-        if not may_differ(
-            auto, pool, table, count, work, frame, after, int(auto[counts + item]), False
-        ):
+        if not may_differ(ctx, frame, after, int(ctx.sets[counts + item]), False):
             return -1
     return after
 
 
 @jit
-def delivered(auto, pool, table, count, work, stacks, value, exact):
+def delivered(ctx, stacks, value, exact):
     """The frames of a SET after a VALUE (STRANGE, LOST) has come above them; ASK - hole when they are not known.
 
     Frames of plain calls hold it until they are left. -1 when the value has come before in all of them.
     """
+    pool = ctx.pool
     result = -1
     for i in range(int(pool[stacks]) >> 5):
         frame = int(pool[stacks + 3 + i])
@@ -311,75 +282,78 @@ def delivered(auto, pool, table, count, work, stacks, value, exact):
             holds, parents = int(pool[frame + 4]), int(pool[frame + 5])
         if pool[frame] & 31 == FRAME and target < SITE_BASE:
             holds = value
-        elif gathers(auto, pool, frame) != 0:
-            if flags_of(auto, pool, frame) & DISTINCT and value > 0:
+        elif gathers(ctx, frame) != 0:
+            if flags_of(ctx, frame) & DISTINCT and value > 0:
                 before = int(pool[holds + CONTENT])
                 while before > 0 and pool[before + 4] != value:
                     before = int(pool[before + 3])
                 if before > 0:
                     continue
-            holds = int(joined(auto, pool, table, count, work, frame, holds, value))
-            holds = int(told(auto, pool, table, count, work, frame, holds, exact))
+            holds = int(joined(ctx, frame, holds, value))
+            holds = int(told(ctx, frame, holds, exact))
         else:
-            result = int(added(pool, table, count, work, result, frame))
+            result = int(added(ctx, result, frame))
             continue
-        result = int(with_frame(pool, table, count, work, result, target, holds, parents))
+        result = int(with_frame(ctx, result, target, holds, parents))
     return result
 
 
 @jit
-def came_constant(auto, pool, table, count, work, stacks, guard, exact):
+def came_constant(ctx, stacks, guard, exact):
     """A SET after a constant has come, where it or what follows can differ; -1, or ASK - hole."""
-    value = int(constant(pool, table, count, work, int(auto[auto[GUARD_ITEM] + guard])))
+    pool = ctx.pool
+    value = int(constant(ctx, int(ctx.guard_item[guard])))
     result = -1
     for i in range(int(pool[stacks]) >> 5):
         frame = int(pool[stacks + 3 + i])
         if pool[frame] & 31 == HOLE:
             return ASK - frame
-        if gathers(auto, pool, frame) != 0:
+        if gathers(ctx, frame) != 0:
             record = int(pool[frame + 4])
-            after = int(joined(auto, pool, table, count, work, frame, record, value))
-            if not may_differ(auto, pool, table, count, work, frame, after, 1, False):
+            after = int(joined(ctx, frame, record, value))
+            if not may_differ(ctx, frame, after, 1, False):
                 continue
-        one = int(term1(pool, table, count, work, SET, frame))
-        one = int(delivered(auto, pool, table, count, work, one, value, exact))
+        one = int(term1(ctx, SET, frame))
+        one = int(delivered(ctx, one, value, exact))
         if one >= 0:
-            result = one if result < 0 else int(union(pool, table, count, work, result, one))
+            result = one if result < 0 else int(union(ctx, result, one))
     return result
 
 
 @jit
-def watching(auto, pool, table, count, work, back, number, stacks, exact):
+def watching(ctx, back, number, stacks, exact):
     """The frames of a watched text that begins, on the scopes of a SET; -1 when none may begin."""
-    root = int(auto[auto[WATCH_ROOT] + number])
-    cell = int(auto[auto[WATCH_CELL] + number])
-    role = int(auto[auto[WATCH_ROLE] + number])
+    pool = ctx.pool
+    count = ctx.count
+    root = int(ctx.watch_root[number])
+    cell = int(ctx.watch_cell[number])
+    role = int(ctx.watch_role[number])
     fresh = cell >= 0
     if not fresh and role == 0:
-        value = int(term6(pool, table, count, work, WATCH, root, 0, 0, OFF, UNKEPT, OFF))
-        return int(with_frame(pool, table, count, work, -1, back, value, stacks))
+        value = int(term6(ctx, WATCH, root, 0, 0, OFF, UNKEPT, OFF))
+        return int(with_frame(ctx, -1, back, value, stacks))
     # what may come again is kept from what makes the values around equal alone
-    none = 0 if fresh else int(no_texts(pool, table, count, work))
+    none = 0 if fresh else int(no_texts(ctx))
     cell = max(0, cell)
     result = -1
     for i in range(int(pool[stacks]) >> 5):
         frame = int(pool[stacks + 3 + i])
-        if scope_of(auto, pool, frame) < 0:
+        if scope_of(ctx, frame) < 0:
             continue
         seen = int(pool[pool[frame + 4] + 4]) if fresh else none
         text = UNKEPT
         along = OFF
         if role != 0:
-            along, seen = beside(auto, pool, table, count, work, frame, number, role, seen, cell)
+            along, seen = beside(ctx, frame, number, role, seen, cell)
             if count[TOO_COMPLEX] != 0 or count[OVERFLOW] != 0:
                 return stacks
         if seen >= 0:
-            seen = int(seen_child(pool, seen, cell))
+            seen = int(seen_child(ctx, seen, cell))
             if seen >= 0 and pool[seen + 5] != 0:
                 continue
             if exact or count[KEEP] != 0 or along >= 0:
                 text = 0
-        elif seen <= ASK and auto[auto[WATCH_LOOSE] + number] == 2:
+        elif seen <= ASK and ctx.watch_loose[number] == 2:
             # the text is kept; whether it came is asked when it ends
             text = 0
         elif seen != LOST:
@@ -387,79 +361,81 @@ def watching(auto, pool, table, count, work, back, number, stacks, exact):
             count[TOO_COMPLEX] = 2
             return stacks
         # what is LOST matters only if this text, too, ends within the walk
-        value = int(term6(pool, table, count, work, WATCH, root, 0, 0, seen, text, along))
-        below = int(term1(pool, table, count, work, SET, frame))
-        result = int(with_frame(pool, table, count, work, result, back, value, below))
+        value = int(term6(ctx, WATCH, root, 0, 0, seen, text, along))
+        below = int(term1(ctx, SET, frame))
+        result = int(with_frame(ctx, result, back, value, below))
     return result
 
 
 @jit
-def guarded(auto, pool, table, count, work, stacks, guard, exact):
+def guarded(ctx, stacks, guard, exact):
     """The frames of a SET that a guard lets pass, their records as they are behind it.
 
     -1 when there are none, ASK - hole when they are not known.
     """
-    op = int(auto[auto[GUARD_OP] + guard])
+    pool = ctx.pool
+    op = int(ctx.guard_op[guard])
     if op == PEEK or op == ROOM_FOR:
-        below = int(hidden(auto, pool, stacks))
+        below = int(hidden(ctx, stacks))
         if below <= ASK or op == PEEK:
             return below if below <= ASK else stacks
-        number = int(auto[auto[GUARD_ITEM] + guard])
-        if auto[auto[WATCH_CELL] + number] >= 0 and auto[auto[WATCH_LOOSE] + number] == 0:
+        number = int(ctx.guard_item[guard])
+        if ctx.watch_cell[number] >= 0 and ctx.watch_loose[number] == 0:
             for i in range(int(pool[stacks]) >> 5):
                 frame = int(pool[stacks + 3 + i])
-                if scope_of(auto, pool, frame) >= 0 and pool[pool[frame + 4] + 4] == LOST:
+                if scope_of(ctx, frame) >= 0 and pool[pool[frame + 4] + 4] == LOST:
                     # whether one is left is known on the stacks themselves
-                    count[TOO_COMPLEX] = 2
+                    ctx.count[TOO_COMPLEX] = 2
                     return stacks
-        room = int(watching(auto, pool, table, count, work, 0, number, stacks, exact))
+        room = int(watching(ctx, 0, number, stacks, exact))
         return stacks if room >= 0 else -1
     if op == CONSTANT:
-        return came_constant(auto, pool, table, count, work, stacks, guard, exact)
+        return came_constant(ctx, stacks, guard, exact)
     result = -1
     for i in range(int(pool[stacks]) >> 5):
         frame = int(pool[stacks + 3 + i])
         if pool[frame] & 31 == HOLE:
             return ASK - frame
-        scope = int(scope_of(auto, pool, frame))
+        scope = int(scope_of(ctx, frame))
         if scope < 0:
             continue
         target = int(pool[frame + 3])
         record = int(pool[frame + 4])
         after = record
         if op != NAMED:
-            after = int(passed(auto, pool, table, count, work, scope, record, guard))
+            after = int(passed(ctx, scope, record, guard))
             if after < 0:
                 continue
-        if auto[auto[SCOPE_GATHER] + scope] != 0 and op != LOOK:
-            after = int(comes(auto, pool, table, count, work, frame, after, guard))
+        if ctx.scope_gather[scope] != 0 and op != LOOK:
+            after = int(comes(ctx, frame, after, guard))
             if after < 0:
                 continue
             if op != END and op != MAY:
-                after = int(told(auto, pool, table, count, work, frame, after, exact))
+                after = int(told(ctx, frame, after, exact))
         parents = int(pool[frame + 5])
-        result = int(with_frame(pool, table, count, work, result, target, after, parents))
+        result = int(with_frame(ctx, result, target, after, parents))
     return result
 
 
 @jit
-def spoken(auto, pool, table, count, work, stacks, value, number, exact):
+def spoken(ctx, stacks, value, number, exact):
     """The frames of a SET after a watched text that is a name or a value of what they gather.
 
     ASK - hole when they are not known.
     """
-    role = int(auto[auto[WATCH_ROLE] + number])
+    pool = ctx.pool
+    role = int(ctx.watch_role[number])
     text, along = UNKEPT, OFF
     if value >= 0:
         text, along = int(pool[value + 7]), int(pool[value + 8])
     apart = along == OFF or (along >= 0 and pool[along + 3] == 0)
-    drops = apart and not exact and count[KEEP] == 0
+    drops = apart and not exact and ctx.count[KEEP] == 0
     if role != NAME_ROLE:
         one = STRANGE if apart else LOST
         if text >= 0 and not drops:
-            one = int(term2(pool, table, count, work, VALUE, role, text))
-            term2(pool, table, count, work, KNOWN, one, -1 - number)
-        return delivered(auto, pool, table, count, work, stacks, one, exact)
+            one = int(term2(ctx, VALUE, role, text))
+            term2(ctx, KNOWN, one, -1 - number)
+        return delivered(ctx, stacks, one, exact)
     name = NO_BYTES if text == 0 else text
     if text < 0 or drops:
         name = LOST
@@ -468,28 +444,27 @@ def spoken(auto, pool, table, count, work, stacks, value, number, exact):
         frame = int(pool[stacks + 3 + i])
         if pool[frame] & 31 == HOLE:
             return ASK - frame
-        if gathers(auto, pool, frame) != OBJECT_OF:
+        if gathers(ctx, frame) != OBJECT_OF:
             continue
         record = int(pool[frame + 4])
         far = 1 if apart or pool[record + IS_APART] != 0 else 0
-        record = int(
-            filled(pool, table, count, work, record, int(pool[record + CONTENT]), name, far)
-        )
-        record = int(told(auto, pool, table, count, work, frame, record, exact))
+        record = int(filled(ctx, record, int(pool[record + CONTENT]), name, far))
+        record = int(told(ctx, frame, record, exact))
         target, parents = int(pool[frame + 3]), int(pool[frame + 5])
-        result = int(with_frame(pool, table, count, work, result, target, record, parents))
+        result = int(with_frame(ctx, result, target, record, parents))
     return result
 
 
 @jit
-def recorded(auto, pool, table, count, work, stacks, value, number):
+def recorded(ctx, stacks, value, number):
     """The scopes of a SET after a watched text has come; ASK - hole when they are not known."""
+    pool = ctx.pool
     result = -1
     for i in range(int(pool[stacks]) >> 5):
         frame = int(pool[stacks + 3 + i])
         if pool[frame] & 31 == HOLE:
             return ASK - frame
-        if scope_of(auto, pool, frame) < 0:
+        if scope_of(ctx, frame) < 0:
             continue
         record = int(pool[frame + 4])
         # what came is not known, or not which text comes: whoever asks later looks at the stacks
@@ -497,46 +472,43 @@ def recorded(auto, pool, table, count, work, stacks, value, number):
         if value >= 0 and pool[value + 7] >= 0 and pool[record + 4] >= 0:
             seen = int(
                 planted(
-                    auto,
-                    pool,
-                    table,
-                    count,
-                    work,
+                    ctx,
                     int(pool[record + 4]),
                     int(pool[value + 7]),
                     number,
-                    int(auto[auto[WATCH_CELL] + number]),
+                    int(ctx.watch_cell[number]),
                 )
             )
-        record = int(changed(pool, table, count, work, record, int(pool[record + 3]), seen, -1))
+        record = int(changed(ctx, record, int(pool[record + 3]), seen, -1))
         target, parents = int(pool[frame + 3]), int(pool[frame + 5])
-        result = int(with_frame(pool, table, count, work, result, target, record, parents))
+        result = int(with_frame(ctx, result, target, record, parents))
     return result
 
 
 @jit
-def new_record(auto, pool, table, count, work, scope, stacks):
+def new_record(ctx, scope, stacks):
     """The record of a scope in which nothing has come yet, on the frames of a SET."""
+    work = ctx.work
     buffer = work[W_BUFFER]
-    seen = int(no_texts(pool, table, count, work))
-    content = int(fresh_content(auto, pool, table, count, work, scope))
-    words = int(auto[auto[SCOPE_WORDS] + scope])
+    seen = int(no_texts(ctx))
+    content = int(fresh_content(ctx, scope))
+    words = int(ctx.scope_words[scope])
     for i in range(words + BITS - 3):
         work[buffer + i] = 0
     work[buffer + 1] = seen
     work[buffer + CONTENT - 3] = content
-    if auto[auto[SCOPE_GATHER] + scope] != 0:
-        work[buffer + IS_APART - 3] = begins_apart(auto, pool, stacks)
-    return intern(pool, table, count, RECORD, work, buffer, words + BITS - 3)
+    if ctx.scope_gather[scope] != 0:
+        work[buffer + IS_APART - 3] = begins_apart(ctx, stacks)
+    return intern(ctx, RECORD, work, buffer, words + BITS - 3)
 
 
 @jit
-def entering(auto, pool, table, count, work, back, scope, stacks):
+def entering(ctx, back, scope, stacks):
     """The frame of a scope that begins on a SET, as a SET; -1 where all its values have come there."""
-    record = int(new_record(auto, pool, table, count, work, scope, stacks))
-    pushed = int(with_frame(pool, table, count, work, -1, back, record, stacks))
-    if auto[auto[SCOPE_GATHER] + scope] != 0 and count[OVERFLOW] == 0:
-        frame = int(pool[pushed + 3])
-        if not may_differ(auto, pool, table, count, work, frame, record, 1, False):
+    record = int(new_record(ctx, scope, stacks))
+    pushed = int(with_frame(ctx, -1, back, record, stacks))
+    if ctx.scope_gather[scope] != 0 and ctx.count[OVERFLOW] == 0:
+        frame = int(ctx.pool[pushed + 3])
+        if not may_differ(ctx, frame, record, 1, False):
             return -1
     return pushed

@@ -154,10 +154,11 @@ def rehash_rows(row_hash, row_table, n):
 
 
 @jit
-def forget_rows(pool, count):
+def forget_rows(ctx):
     """Clear the mask rows of all mask trees."""
+    pool = ctx.pool
     term = 3
-    used = int(count[USED])
+    used = int(ctx.count[USED])
     while term < used:
         head = int(pool[term])
         if head & 31 == NODE:

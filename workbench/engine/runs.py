@@ -12,24 +12,15 @@ from workbench.engine.layout import (
     ASK,
     BASES,
     DEAD,
-    EMPTY_GUARD,
-    EMPTY_START,
-    EMPTY_TARGET,
     ENDLESS,
     FAR_INSIDE,
     FRAME,
-    GUARD_OP,
-    HAS_WATCH,
     HOLE,
     LOOK,
-    LOOP_MAX,
     MOST_CLOSED,
-    N_SYMBOLS,
     OVERFLOW,
     SET,
     SITE_BASE,
-    SITE_LOOP,
-    STRIDE,
     TOO_COMPLEX,
     UNKNOWN,
     W_CLOSED,
@@ -44,82 +35,86 @@ from workbench.engine.terms import failure, mix, term1, term3
 
 
 @jit
-def name_begins(auto, pool, table, count, work, row, trans):
+def name_begins(ctx, row):
     """The hole at which a row is about to read a fresh text of a scope, or -1."""
-    config = int(trans[row * auto[STRIDE]])
-    n = begin_closure(pool, table, count, work, int(pool[config + 3]), int(pool[config + 4]))
+    pool = ctx.pool
+    work = ctx.work
+    config = int(ctx.trans[row * ctx.stride])
+    n = begin_closure(ctx, int(pool[config + 3]), int(pool[config + 4]))
     found = -1
     while found < 0:
-        k = next_thread(work)
+        k = next_thread(ctx)
         if k < 0:
             break
         state = int(work[work[W_STATE] + k])
         stacks = int(work[work[W_SET] + k])
-        for e in range(auto[auto[EMPTY_START] + state], auto[auto[EMPTY_START] + state + 1]):
-            guard = int(auto[auto[EMPTY_GUARD] + e])
+        for e in range(ctx.empty_start[state], ctx.empty_start[state + 1]):
+            guard = int(ctx.empty_guard[e])
             if guard < 0:
-                target = int(auto[auto[EMPTY_TARGET] + e])
-                n = add_thread(pool, table, count, work, n, target, stacks)
-            elif auto[auto[GUARD_OP] + guard] == LOOK:
+                target = int(ctx.empty_target[e])
+                n = add_thread(ctx, n, target, stacks)
+            elif ctx.guard_op[guard] == LOOK:
                 for i in range(int(pool[stacks]) >> 5):
                     if pool[pool[stacks + 3 + i]] & 31 == HOLE:
                         found = int(pool[stacks + 3 + i])
-    end_closure(work, n)
+    end_closure(ctx, n)
     return found
 
 
 @jit
-def begin_walk(auto, pool, table, count, trans, work, shape, bases):
+def begin_walk(ctx, shape, bases):
     """Prepare a mask walk: the row to start from, with all that its first bytes ask answered.
 
     Returns ``2 * row + accepting``, FULL, COMPLEX or TANGLED.
     """
+    count = ctx.count
     row = 0
-    if known_questions(auto, pool, table, count, work, shape, bases):
-        row = row_of(auto, pool, table, count, trans, work, shape, bases)
+    if known_questions(ctx, shape, bases):
+        row = row_of(ctx, shape, bases)
     else:
-        row = plain_row(auto, pool, table, count, trans, work, shape)
+        row = plain_row(ctx, shape)
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-        return failure(count)
-    if auto[HAS_WATCH] != 0:
+        return failure(ctx)
+    if ctx.has_watch != 0:
         # where names begin, all that came are seen at once; elsewhere they are asked for one by one
-        hole = int(name_begins(auto, pool, table, count, work, row, trans))
+        hole = int(name_begins(ctx, row))
         while hole >= 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
-            question = int(term1(pool, table, count, work, WHOLE, hole))
-            labels = answer(auto, pool, table, count, work, question, bases)
+            question = int(term1(ctx, WHOLE, hole))
+            labels = answer(ctx, question, bases)
             if count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
-                row = substitute(auto, pool, table, count, trans, work, row, question, labels)
-                hole = int(name_begins(auto, pool, table, count, work, row, trans))
+                row = substitute(ctx, row, question, labels)
+                hole = int(name_begins(ctx, row))
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return failure(count)
-    row = refine(auto, pool, table, count, trans, work, row, bases)
+            return failure(ctx)
+    row = refine(ctx, row, bases)
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-        return failure(count)
+        return failure(ctx)
     ending = row
     while True:
-        yes = row_accepts(auto, pool, table, count, trans, work, ending)
+        yes = row_accepts(ctx, ending)
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return failure(count)
+            return failure(ctx)
         if yes > ASK:
             break
-        labels = answer(auto, pool, table, count, work, ASK - yes, bases)
+        labels = answer(ctx, ASK - yes, bases)
         if count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
-            ending = substitute(auto, pool, table, count, trans, work, ending, ASK - yes, labels)
+            ending = substitute(ctx, ending, ASK - yes, labels)
     return 2 * row + yes
 
 
 @jit
-def cross(auto, pool, table, count, trans, work, row, home, back, left, low, high):
+def cross(ctx, row, home, back, left, low, high):
     """Whether from a row all ``left`` continuation bytes, the first in low..high, lead home.
 
     Neighbouring bytes that lead to one row need one look.
     """
-    stride = int(auto[STRIDE])
+    trans = ctx.trans
+    stride = int(ctx.stride)
     known = -9
     for byte in range(low, high + 1):
         target = int(trans[row * stride + 1 + byte])
         if target == UNKNOWN:
-            target = next_row(auto, pool, table, count, trans, work, row, byte)
+            target = next_row(ctx, row, byte)
         if target == known:
             continue
         known = target
@@ -133,7 +128,7 @@ def cross(auto, pool, table, count, trans, work, row, home, back, left, low, hig
         for byte2 in range(0x80, 0xC0):
             target2 = int(trans[target * stride + 1 + byte2])
             if target2 == UNKNOWN:
-                target2 = next_row(auto, pool, table, count, trans, work, target, byte2)
+                target2 = next_row(ctx, target, byte2)
             if target2 == known2:
                 continue
             known2 = target2
@@ -146,16 +141,16 @@ def cross(auto, pool, table, count, trans, work, row, home, back, left, low, hig
             for byte3 in range(0x80, 0xC0):
                 target3 = int(trans[target2 * stride + 1 + byte3])
                 if target3 == UNKNOWN:
-                    target3 = next_row(auto, pool, table, count, trans, work, target2, byte3)
+                    target3 = next_row(ctx, target2, byte3)
                 if target3 != home and target3 != back:
                     return False
     return True
 
 
 @jit
-def wide(auto, pool, table, count, trans, work, row, home, back):
+def wide(ctx, row, home, back):
     """Whether every character beyond ASCII, spelled in UTF-8, leads from a row home (or ``back``)."""
-    stride = int(auto[STRIDE])
+    stride = int(ctx.stride)
     known = -9
     for lead in range(0xC2, 0xF5):
         left = 1 if lead < 0xE0 else 2 if lead < 0xF0 else 3
@@ -169,9 +164,9 @@ def wide(auto, pool, table, count, trans, work, row, home, back):
             low = 0x90
         elif lead == 0xF4:
             high = 0x8F
-        first = int(trans[row * stride + 1 + lead])
+        first = int(ctx.trans[row * stride + 1 + lead])
         if first == UNKNOWN:
-            first = next_row(auto, pool, table, count, trans, work, row, lead)
+            first = next_row(ctx, row, lead)
         if first < 0:
             return False
         # neighbours that lead to one row need one look; those with bounds of their own have theirs
@@ -179,20 +174,21 @@ def wide(auto, pool, table, count, trans, work, row, home, back):
         if plain and first == known:
             continue
         known = first if plain and lead not in (0xDF, 0xEF) else -9
-        if not cross(auto, pool, table, count, trans, work, first, home, back, left, low, high):
+        if not cross(ctx, first, home, back, left, low, high):
             return False
     return True
 
 
 @jit
-def far_row(auto, pool, table, count, trans, work, row):
+def far_row(ctx, row):
     """For a lone thread on top of a count near its bounds: the same far from both, and at the last.
 
     Returns ``(row far from the bounds, row in the last iteration, iterations that may still begin)``; without
     an upper bound the second is -1, and the third more than any token has. ``(-1, -1, 0)`` for other
     configurations.
     """
-    config = int(trans[row * auto[STRIDE]])
+    pool = ctx.pool
+    config = int(ctx.trans[row * ctx.stride])
     shape = int(pool[config + 3])
     bases = int(pool[config + 4])
     if int(pool[shape]) >> 5 != 2:
@@ -203,30 +199,30 @@ def far_row(auto, pool, table, count, trans, work, row):
     frame = int(pool[stacks + 3])
     if pool[frame] & 31 != FRAME or pool[frame + 3] < SITE_BASE or pool[frame + 4] < 0:
         return -1, -1, 0
-    loop = auto[auto[SITE_LOOP] + pool[frame + 3] - SITE_BASE]
+    loop = ctx.site_loop[pool[frame + 3] - SITE_BASE]
     if loop < 0:
         return -1, -1, 0
-    most = int(auto[auto[LOOP_MAX] + loop])
+    most = int(ctx.loop_max[loop])
     value = int(pool[frame + 4])
     target = int(pool[frame + 3])
     parents = int(pool[frame + 5])
-    far = term3(pool, table, count, work, FRAME, target, FAR_INSIDE, parents)
-    far = term1(pool, table, count, work, SET, far)
-    far = term1(pool, table, count, work, BASES, far)
+    far = term3(ctx, FRAME, target, FAR_INSIDE, parents)
+    far = term1(ctx, SET, far)
+    far = term1(ctx, BASES, far)
     if most < 0:
-        return row_of(auto, pool, table, count, trans, work, shape, far), -1, ENDLESS >> 1
-    last = term3(pool, table, count, work, FRAME, target, most - 1, parents)
-    last = term1(pool, table, count, work, SET, last)
-    last = term1(pool, table, count, work, BASES, last)
+        return row_of(ctx, shape, far), -1, ENDLESS >> 1
+    last = term3(ctx, FRAME, target, most - 1, parents)
+    last = term1(ctx, SET, last)
+    last = term1(ctx, BASES, last)
     return (
-        row_of(auto, pool, table, count, trans, work, shape, far),
-        row_of(auto, pool, table, count, trans, work, shape, last),
+        row_of(ctx, shape, far),
+        row_of(ctx, shape, last),
         most - value - 1,
     )
 
 
 @jit
-def run_of(auto, pool, table, count, trans, work, row, bases, found, loops, around_loops):
+def run_of(ctx, row, bases):
     """The characters that a row can take one after the other, and how many of them.
 
     All of them lead from the row to one row, ``home``, and from ``around`` back to it, where ``around`` is
@@ -237,7 +233,12 @@ def run_of(auto, pool, table, count, trans, work, row, bases, found, loops, arou
     row to home, as eight words each. Returns 0 when there is no such run, 1 when there is, 2 when every
     character beyond ASCII belongs to it too. The row must be refined.
     """
-    stride = int(auto[STRIDE])
+    count = ctx.count
+    trans = ctx.trans
+    found = ctx.found
+    loops = ctx.loops
+    around_loops = ctx.around_loops
+    stride = int(ctx.stride)
     home = -1
     size = 0
     for probe in (0x65, 0x30, 0x41, 0x20):
@@ -260,17 +261,17 @@ def run_of(auto, pool, table, count, trans, work, row, bases, found, loops, arou
     around = home
     last = -1
     if home != row:
-        inner, final, left = far_row(auto, pool, table, count, trans, work, home)
+        inner, final, left = far_row(ctx, home)
         if count[OVERFLOW] != 0:
             return 0
         if inner >= 0:
             around = inner
             most = 1 + left
             if final >= 0:
-                last = refine(auto, pool, table, count, trans, work, final, bases)
+                last = refine(ctx, final, bases)
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                 return 0
-        around = refine(auto, pool, table, count, trans, work, around, bases)
+        around = refine(ctx, around, bases)
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
             return 0
     found[0] = home
@@ -288,38 +289,42 @@ def run_of(auto, pool, table, count, trans, work, row, bases, found, loops, arou
             return 0
         if trans[row * stride + 1 + cls] == home:
             loops[byte >> 5] |= 1 << (byte & 31)
-    if not wide(auto, pool, table, count, trans, work, around, around, back):
+    if not wide(ctx, around, around, back):
         return 1
     if last >= 0:
         for lead in range(0xC2, 0xF5):
             if trans[last * stride + 1 + lead] != DEAD:
                 return 0
-    return 2 if wide(auto, pool, table, count, trans, work, row, home, around) else 1
+    return 2 if wide(ctx, row, home, around) else 1
 
 
 @jit
-def live_symbols(auto, pool, table, count, trans, work, shape, bases, live):
+def live_symbols(ctx, shape, bases, live):
     """Mark the symbols that may come next in ``live`` (uint8, zeroed). Returns 0, FULL, COMPLEX or TANGLED."""
-    code = begin_walk(auto, pool, table, count, trans, work, shape, bases)
+    count = ctx.count
+    code = begin_walk(ctx, shape, bases)
     if code < 0:
         return code
     row = code >> 1
-    for symbol in range(auto[N_SYMBOLS]):
-        if next_row(auto, pool, table, count, trans, work, row, symbol) >= 0:
+    for symbol in range(ctx.n_symbols):
+        if next_row(ctx, row, symbol) >= 0:
             live[symbol] = 1
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return failure(count)
+            return failure(ctx)
     return 0
 
 
 @jit
-def closed_under(auto, pool, table, count, trans, work, row, bases, slice_loops, beyond, most):
+def closed_under(ctx, part, row, bases, beyond, most):
     """Whether a row lives after any run of a slice's characters, up to ``most`` bytes: how many rows it comes to.
 
     0 when it may die. The rows are left in W_CLOSED, then the same with what they ask answered, then what is to
     come of a character (see :func:`character_on`). FULL, COMPLEX or TANGLED where that cannot be told.
     """
-    stride = int(auto[STRIDE])
+    count = ctx.count
+    trans = ctx.trans
+    work = ctx.work
+    stride = int(ctx.stride)
     rows = int(work[W_CLOSED])
     asked = rows + MOST_CLOSED
     states = asked + MOST_CLOSED
@@ -350,7 +355,7 @@ def closed_under(auto, pool, table, count, trans, work, row, bases, slice_loops,
                 if after < 0:
                     continue
             elif byte < 0x80:
-                if (int(slice_loops[byte >> 5]) >> (byte & 31)) & 1 == 0:
+                if (int(part.loops[byte >> 5]) >> (byte & 31)) & 1 == 0:
                     continue
             elif byte < 0xC2:
                 continue
@@ -358,9 +363,9 @@ def closed_under(auto, pool, table, count, trans, work, row, bases, slice_loops,
                 after = int(character_begun(byte, beyond))
             following = int(trans[here * stride + 1 + byte])
             if following <= UNKNOWN:
-                here = settle(auto, pool, table, count, trans, work, here, byte, bases)
+                here = settle(ctx, here, byte, bases)
                 if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                    return failure(count)
+                    return failure(ctx)
                 work[asked + k] = here
                 following = int(trans[here * stride + 1 + byte])
             if following < 0:
@@ -388,7 +393,7 @@ def closed_under(auto, pool, table, count, trans, work, row, bases, slice_loops,
 
 
 @jit
-def prepare(auto, pool, table, count, trans, work, found, loops, around_loops, alive, shape, bases):
+def prepare(ctx, shape, bases):
     """Begin a mask: the row, what it asks and its run, left in ``found`` and the sets of bytes.
 
     ``alive`` gets the bytes below 128 that may come first, as four words.
@@ -396,21 +401,22 @@ def prepare(auto, pool, table, count, trans, work, found, loops, around_loops, a
     Returns what :func:`run_of` does, or FULL, COMPLEX or TANGLED. ``found``: home, around, most, row,
     whether the text may end here.
     """
-    code = begin_walk(auto, pool, table, count, trans, work, shape, bases)
+    found = ctx.found
+    code = begin_walk(ctx, shape, bases)
     if code < 0:
         return code
     row = code >> 1
     found[3] = row
     found[4] = code & 1
-    run = run_of(auto, pool, table, count, trans, work, row, bases, found, loops, around_loops)
-    code = failure(count)
+    run = run_of(ctx, row, bases)
+    code = failure(ctx)
     if code < 0:
         return code
-    at = row * int(auto[STRIDE]) + 1
+    at = row * int(ctx.stride) + 1
     for i in range(4):
         word = 0
         for bit in range(32):
-            if trans[at + 32 * i + bit] >= 0:
+            if ctx.trans[at + 32 * i + bit] >= 0:
                 word |= 1 << bit
-        alive[i] = word
+        ctx.alive[i] = word
     return run

@@ -7,22 +7,15 @@ from __future__ import annotations
 
 from workbench.engine.jit import jit
 from workbench.engine.layout import (
-    LANGUAGE_AT,
     MANY,
     OFF,
     SEEN,
-    STEP_HIGH,
-    STEP_LOW,
-    STEP_START,
-    STEP_TARGET,
-    TEXTS_LEFT,
     TOO_COMPLEX,
     W_BUFFER,
     W_LEFT,
     W_TEXT,
     W_TEXT_SIZE,
     W_WAY,
-    WATCH_LANGUAGE,
 )
 from workbench.engine.terms import (
     intern,
@@ -30,8 +23,9 @@ from workbench.engine.terms import (
 
 
 @jit
-def seen_child(pool, seen, byte):
+def seen_child(ctx, seen, byte):
     """Child of a node of a tree of texts that came, or OFF."""
+    pool = ctx.pool
     for i in range(seen + 6, seen + 3 + (int(pool[seen]) >> 5), 2):
         if pool[i] == byte:
             return int(pool[i + 1])
@@ -52,41 +46,42 @@ def utf8_byte(code, i):
 
 
 @jit
-def texts_from(auto, state, low, high):
+def texts_from(ctx, state, low, high):
     """How many texts of a language follow in a state with a character out of a range; MANY at most."""
     total = 0
-    for i in range(auto[auto[STEP_START] + state], auto[auto[STEP_START] + state + 1]):
-        first = max(low, int(auto[auto[STEP_LOW] + i]))
-        last = min(high, int(auto[auto[STEP_HIGH] + i]))
+    for i in range(ctx.step_start[state], ctx.step_start[state + 1]):
+        first = max(low, int(ctx.step_low[i]))
+        last = min(high, int(ctx.step_high[i]))
         if first <= last:
-            left = int(auto[auto[TEXTS_LEFT] + auto[auto[STEP_TARGET] + i]])
+            left = int(ctx.texts_left[ctx.step_target[i]])
             total = min(MANY, total + (last - first + 1) * left)
     return total
 
 
 @jit
-def step_in(auto, state, code):
+def step_in(ctx, state, code):
     """The state of a language after a character, or -1."""
-    for i in range(auto[auto[STEP_START] + state], auto[auto[STEP_START] + state + 1]):
-        if auto[auto[STEP_LOW] + i] <= code <= auto[auto[STEP_HIGH] + i]:
-            return int(auto[auto[STEP_TARGET] + i])
+    for i in range(ctx.step_start[state], ctx.step_start[state + 1]):
+        if ctx.step_low[i] <= code <= ctx.step_high[i]:
+            return int(ctx.step_target[i])
     return -1
 
 
 @jit
-def measure(auto, work, language, n):
+def measure(ctx, language, n):
     """How many texts of a language begin as the text does, after each of its bytes, into W_LEFT.
 
     The ``n`` bytes are in W_TEXT, the last one first. Before the first byte it is entry 0.
     """
+    work = ctx.work
     left = int(work[W_LEFT])
     text = int(work[W_TEXT])
     for i in range(n + 1):
         work[left + i] = MANY
     if language < 0:
         return
-    state = int(auto[auto[LANGUAGE_AT] + language])
-    work[left] = auto[auto[TEXTS_LEFT] + state]
+    state = int(ctx.language_at[language])
+    work[left] = ctx.texts_left[state]
     code = 0
     missing = 0
     for i in range(n):
@@ -107,17 +102,19 @@ def measure(auto, work, language, n):
             missing = 3
         if missing > 0:
             low = code << 6 * missing
-            work[left + i + 1] = texts_from(auto, state, low, low + (1 << 6 * missing) - 1)
+            work[left + i + 1] = texts_from(ctx, state, low, low + (1 << 6 * missing) - 1)
             continue
-        state = int(step_in(auto, state, code))
+        state = int(step_in(ctx, state, code))
         if state < 0:
             return
-        work[left + i + 1] = auto[auto[TEXTS_LEFT] + state]
+        work[left + i + 1] = ctx.texts_left[state]
 
 
 @jit
-def bytes_of(pool, work, text):
+def bytes_of(ctx, text):
     """The bytes of a TEXT into W_TEXT, the last one first; how many, -1 when there is no room for them."""
+    pool = ctx.pool
+    work = ctx.work
     n = 0
     at = int(work[W_TEXT])
     size = int(work[W_TEXT_SIZE])
@@ -131,28 +128,31 @@ def bytes_of(pool, work, text):
 
 
 @jit
-def below_text(pool, work, node, n):
+def below_text(ctx, node, n):
     """Node of a tree of texts behind the ``n`` bytes in W_TEXT, or OFF."""
+    work = ctx.work
     at = int(work[W_TEXT])
     while n > 0 and node >= 0:
         n -= 1
-        node = int(seen_child(pool, node, int(work[at + n])))
+        node = int(seen_child(ctx, node, int(work[at + n])))
     return node
 
 
 @jit
-def came(auto, pool, work, seen, text, cell):
+def came(ctx, seen, text, cell):
     """Whether a text, given as a TEXT, is in the tree of a cell; -1 when it is too long to tell."""
-    n = int(bytes_of(pool, work, text))
+    n = int(bytes_of(ctx, text))
     if n < 0:
         return -1
-    seen = int(below_text(pool, work, seen_child(pool, seen, cell), n))
-    return 1 if seen >= 0 and pool[seen + 3] != 0 else 0
+    seen = int(below_text(ctx, seen_child(ctx, seen, cell), n))
+    return 1 if seen >= 0 and ctx.pool[seen + 3] != 0 else 0
 
 
 @jit
-def grown(pool, table, count, work, node, byte, below, ends, limit):
+def grown(ctx, node, byte, below, ends, limit):
     """A node of a tree of texts with another child (byte -1: none) or end; ``limit`` texts fill it."""
+    pool = ctx.pool
+    work = ctx.work
     buffer = int(work[W_BUFFER])
     k = 3
     put = byte < 0
@@ -181,44 +181,46 @@ def grown(pool, table, count, work, node, byte, below, ends, limit):
     work[buffer] = ends
     work[buffer + 1] = came
     work[buffer + 2] = 1 if came >= limit else 0
-    return intern(pool, table, count, SEEN, work, buffer, k)
+    return intern(ctx, SEEN, work, buffer, k)
 
 
 @jit
-def no_texts(pool, table, count, work):
+def no_texts(ctx):
     """The tree of no texts."""
+    work = ctx.work
     buffer = int(work[W_BUFFER])
     for i in range(3):
         work[buffer + i] = 0
-    return int(intern(pool, table, count, SEEN, work, buffer, 3))
+    return int(intern(ctx, SEEN, work, buffer, 3))
 
 
 @jit
-def with_text(pool, table, count, work, node, n, ends):
+def with_text(ctx, node, n, ends):
     """A tree of texts (OFF: none) with the ``n`` bytes in W_TEXT ended so; as many as W_LEFT says fill a node."""
+    work = ctx.work
     at = int(work[W_TEXT])
     way = int(work[W_WAY])
     left = int(work[W_LEFT])
     for i in range(n):
         work[way + i] = node
         if node >= 0:
-            node = int(seen_child(pool, node, int(work[at + n - 1 - i])))
-    below = int(grown(pool, table, count, work, node, -1, 0, ends, int(work[left + n])))
+            node = int(seen_child(ctx, node, int(work[at + n - 1 - i])))
+    below = int(grown(ctx, node, -1, 0, ends, int(work[left + n])))
     for i in range(n):
         node = int(work[way + n - 1 - i])
         limit = int(work[left + n - 1 - i])
-        below = int(grown(pool, table, count, work, node, int(work[at + i]), below, 0, limit))
+        below = int(grown(ctx, node, int(work[at + i]), below, 0, limit))
     return below
 
 
 @jit
-def planted(auto, pool, table, count, work, root, text, number, cell):
+def planted(ctx, root, text, number, cell):
     """A tree of texts with one more in a cell, given as a TEXT that was watched as ``number`` says."""
-    n = int(bytes_of(pool, work, text))
+    n = int(bytes_of(ctx, text))
     if n < 0:
-        count[TOO_COMPLEX] = 1
+        ctx.count[TOO_COMPLEX] = 1
         return root
-    measure(auto, work, int(auto[auto[WATCH_LANGUAGE] + number]), n)
+    measure(ctx, int(ctx.watch_language[number]), n)
     # below the root, each cell has a tree of its own
-    below = int(with_text(pool, table, count, work, seen_child(pool, root, cell), n, 1))
-    return int(grown(pool, table, count, work, root, cell, below, 0, MANY))
+    below = int(with_text(ctx, seen_child(ctx, root, cell), n, 1))
+    return int(grown(ctx, root, cell, below, 0, MANY))

@@ -13,9 +13,7 @@ from workbench.engine.layout import (
     MAX_ASKED,
     MOST_CHARACTERS,
     MOST_CLOSED,
-    N_SYMBOLS,
     OVERFLOW,
-    STRIDE,
     TOO_COMPLEX,
     UNKNOWN,
     W_CHAIN,
@@ -37,37 +35,7 @@ from workbench.engine.walks import (
 
 
 @jit
-def walk_run(
-    auto,
-    pool,
-    table,
-    count,
-    trans,
-    work,
-    bytes_,
-    depths,
-    skips,
-    tokens,
-    exits,
-    exits_at,
-    inner,
-    inner_at,
-    leaves,
-    leaves_at,
-    odd,
-    lengths,
-    deepest,
-    blob,
-    offsets,
-    row,
-    first,
-    found,
-    loops,
-    slice_loops,
-    beyond,
-    bases,
-    out,
-):
+def walk_run(ctx, part, row, first, beyond, bases, out):
     """Set the bits of the allowed tokens for a row with a run, given the slice of its characters.
 
     ``out`` holds the tokens inside the slice with as many characters as the run may have. What remains:
@@ -77,33 +45,23 @@ def walk_run(
     the run and have no bound, the tokens that end with an exit's byte (``leaves``) need no look, and only
     the other exits (``inner``) are walked. What a row ``first`` cannot begin with is left out.
     """
-    stride = int(auto[STRIDE])
+    count = ctx.count
+    trans = ctx.trans
+    work = ctx.work
+    exits_at = part.exits_at
+    inner_at = part.inner_at
+    leaves_at = part.leaves_at
+    deepest = part.deepest
+    found = ctx.found
+    loops = ctx.loops
+    stride = int(ctx.stride)
     around = int(found[1])
     most = int(found[2])
     whole = most == ENDLESS
     for i in range(8):
-        if loops[i] != slice_loops[i]:
+        if loops[i] != part.loops[i]:
             whole = False
-    code = walk_others(
-        auto,
-        pool,
-        table,
-        count,
-        trans,
-        work,
-        bytes_,
-        depths,
-        skips,
-        tokens,
-        lengths,
-        row,
-        first,
-        loops,
-        slice_loops,
-        beyond,
-        bases,
-        out,
-    )
+    code = walk_others(ctx, part, row, first, loops, beyond, bases, out)
     if code < 0:
         return code
     # rows after 1, 2, ... characters of the run, as far as they are told apart
@@ -116,9 +74,9 @@ def walk_run(
         deep = 0
         for byte in range(256):
             if deepest[byte] > deep:
-                then = settle(auto, pool, table, count, trans, work, around, byte, bases)
+                then = settle(ctx, around, byte, bases)
                 if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                    return failure(count)
+                    return failure(ctx)
                 if trans[then * stride + 1 + byte] >= 0:
                     deep = int(deepest[byte])
         last = min(most, deep)
@@ -133,16 +91,16 @@ def walk_run(
         before = -1  # the row one character ago
         while known < last and row_then >= 0 and row_then != before:
             before = row_then
-            row_then = settle(auto, pool, table, count, trans, work, row_then, probe, bases)
+            row_then = settle(ctx, row_then, probe, bases)
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                return failure(count)
+                return failure(ctx)
             work[chain + known] = row_then
             row_then = int(trans[row_then * stride + 1 + probe])
             known += 1
             if probe == 0xC2 and row_then >= 0:
-                row_then = settle(auto, pool, table, count, trans, work, row_then, 0x80, bases)
+                row_then = settle(ctx, row_then, 0x80, bases)
                 if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                    return failure(count)
+                    return failure(ctx)
                 row_then = int(trans[row_then * stride + 1 + 0x80])
         steady = row_then == before
         if row_then >= 0 and not steady:
@@ -153,15 +111,15 @@ def walk_run(
         stop = int(exits_at[byte + 1])
         if begin == stop:
             continue
-        then = settle(auto, pool, table, count, trans, work, around, byte, bases)
+        then = settle(ctx, around, byte, bases)
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return failure(count)
+            return failure(ctx)
         endless = int(trans[then * stride + 1 + byte])
         if endless < 0:
             continue
         if whole:
             for i in range(leaves_at[byte], leaves_at[byte + 1]):
-                token = int(leaves[i])
+                token = int(part.leaves[i])
                 out[token >> 5] |= 1 << (token & 31)
             begin = int(inner_at[byte])
             stop = int(inner_at[byte + 1])
@@ -171,63 +129,29 @@ def walk_run(
         else:
             fill(work, follow, follow + MOST_CHARACTERS + 1, DEAD)
             for k in range(1, known):
-                then = settle(
-                    auto, pool, table, count, trans, work, int(work[chain + k]), byte, bases
-                )
+                then = settle(ctx, int(work[chain + k]), byte, bases)
                 if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                    return failure(count)
+                    return failure(ctx)
                 work[follow + k] = trans[then * stride + 1 + byte]
             if steady:
                 # from there on each character leads back to the same row
                 same = int(work[follow + known - 1])
                 fill(work, follow + known, follow + MOST_CHARACTERS + 1, same)
         code = walk_exits(
-            auto,
-            pool,
-            table,
-            count,
-            trans,
-            work,
-            bytes_,
-            depths,
-            skips,
-            tokens,
-            inner if whole else exits,
-            begin,
-            stop,
-            loops,
-            beyond,
-            bases,
-            out,
+            ctx, part.inner if whole else part.exits, begin, stop, loops, beyond, bases, out
         )
         if code < 0:
             return code
-    return walk_odd(
-        auto,
-        pool,
-        table,
-        count,
-        trans,
-        work,
-        bytes_,
-        depths,
-        skips,
-        tokens,
-        odd,
-        blob,
-        offsets,
-        row,
-        loops,
-        beyond,
-        bases,
-        out,
-    )
+    return walk_odd(ctx, part, row, loops, beyond, bases, out)
 
 
 @jit
-def following_all(auto, pool, table, count, trans, work, n, byte, bases):
+def following_all(ctx, n, byte, bases):
     """The row to which a byte leads from all ``n`` rows of W_CLOSED, DEAD, or UNKNOWN when they differ."""
-    stride = int(auto[STRIDE])
+    count = ctx.count
+    trans = ctx.trans
+    work = ctx.work
+    stride = int(ctx.stride)
     asked = int(work[W_CLOSED]) + MOST_CLOSED
     states = asked + MOST_CLOSED
     result = UNKNOWN
@@ -237,7 +161,7 @@ def following_all(auto, pool, table, count, trans, work, n, byte, bases):
         here = int(work[asked + k])
         target = int(trans[here * stride + 1 + byte])
         if target <= UNKNOWN:
-            here = settle(auto, pool, table, count, trans, work, here, byte, bases)
+            here = settle(ctx, here, byte, bases)
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                 return UNKNOWN
             work[asked + k] = here
@@ -249,86 +173,38 @@ def following_all(auto, pool, table, count, trans, work, n, byte, bases):
 
 
 @jit
-def walk_closed(
-    auto,
-    pool,
-    table,
-    count,
-    trans,
-    work,
-    bytes_,
-    depths,
-    skips,
-    tokens,
-    exits,
-    exits_at,
-    inner,
-    inner_at,
-    leaves,
-    leaves_at,
-    odd,
-    lengths,
-    blob,
-    offsets,
-    row,
-    slice_loops,
-    beyond,
-    n,
-    bases,
-    out,
-):
+def walk_closed(ctx, part, row, beyond, n, bases, out):
     """Set the bits of the allowed tokens for a row that lives after any run of a slice's characters.
 
     ``out`` holds the tokens inside the slice. The others leave it at their first character, or at one of its
     exits. Where the exit's byte leads to one row from all ``n`` that the run may come to (W_CLOSED), only what
     is below the exits is walked; else the bytes before each are read as well.
     """
+    count = ctx.count
+    work = ctx.work
+    tokens = ctx.tokens
+    exits_at = part.exits_at
+    inner_at = part.inner_at
+    leaves_at = part.leaves_at
+    slice_loops = part.loops
     follow = int(work[W_FOLLOW])
-    code = walk_others(
-        auto,
-        pool,
-        table,
-        count,
-        trans,
-        work,
-        bytes_,
-        depths,
-        skips,
-        tokens,
-        lengths,
-        row,
-        row,
-        slice_loops,
-        slice_loops,
-        beyond,
-        bases,
-        out,
-    )
+    code = walk_others(ctx, part, row, row, slice_loops, beyond, bases, out)
     if code < 0:
         return code
     for byte in range(256):
         if exits_at[byte] == exits_at[byte + 1]:
             continue
-        following = following_all(auto, pool, table, count, trans, work, n, byte, bases)
+        following = following_all(ctx, n, byte, bases)
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return failure(count)
+            return failure(ctx)
         if following >= 0:
             for i in range(leaves_at[byte], leaves_at[byte + 1]):
-                token = int(leaves[i])
+                token = int(part.leaves[i])
                 out[token >> 5] |= 1 << (token & 31)
             fill(work, follow, follow + MOST_CHARACTERS + 1, following)
             code = walk_exits(
-                auto,
-                pool,
-                table,
-                count,
-                trans,
-                work,
-                bytes_,
-                depths,
-                skips,
-                tokens,
-                inner,
+                ctx,
+                part.inner,
                 int(inner_at[byte]),
                 int(inner_at[byte + 1]),
                 slice_loops,
@@ -341,221 +217,70 @@ def walk_closed(
         if following != UNKNOWN:
             continue
         for e in range(exits_at[byte], exits_at[byte + 1]):
-            node = int(exits[3 * e])
+            node = int(part.exits[3 * e])
             leaf = node
             while tokens[leaf] < 0:
                 leaf += 1
-            code = walk_below(
-                auto,
-                pool,
-                table,
-                count,
-                trans,
-                work,
-                bytes_,
-                depths,
-                skips,
-                tokens,
-                blob,
-                offsets,
-                row,
-                node,
-                int(tokens[leaf]),
-                bases,
-                out,
-            )
+            code = walk_below(ctx, row, node, int(tokens[leaf]), bases, out)
             if code < 0:
                 return code
-    return walk_odd(
-        auto,
-        pool,
-        table,
-        count,
-        trans,
-        work,
-        bytes_,
-        depths,
-        skips,
-        tokens,
-        odd,
-        blob,
-        offsets,
-        row,
-        slice_loops,
-        beyond,
-        bases,
-        out,
-    )
+    return walk_odd(ctx, part, row, slice_loops, beyond, bases, out)
 
 
 @jit
-def finish(
-    auto,
-    pool,
-    table,
-    count,
-    trans,
-    work,
-    bytes_,
-    depths,
-    skips,
-    tokens,
-    blob,
-    offsets,
-    found,
-    loops,
-    around_loops,
-    duplicates,
-    eos,
-    symbol_ids,
-    symbol_at,
-    slice_rows,
-    exits,
-    exits_at,
-    inner,
-    inner_at,
-    leaves,
-    leaves_at,
-    odd,
-    lengths,
-    slice_loops,
-    deepest,
-    beyond,
-    closed,
-    bases,
-    out,
-):
+def finish(ctx, part, beyond, closed, bases, out):
     """The mask that :func:`prepare` began, in ``out``.
 
     ``beyond`` is -1 to do without a slice; with ``closed``, the row lives after any run of its characters, and
     so many rows are in W_CLOSED.
     """
+    count = ctx.count
+    trans = ctx.trans
+    work = ctx.work
+    found = ctx.found
+    loops = ctx.loops
+    duplicates = ctx.duplicates
+    eos = ctx.eos
+    symbol_at = ctx.symbol_at
+    slice_rows = part.rows
     row = int(found[3])
     if closed > 0:
-        part = slice_rows[slice_rows.size - out.size :]
+        inside = slice_rows[slice_rows.size - out.size :]
         for i in range(out.size):
-            out[i] = part[i]
-        code = walk_closed(
-            auto,
-            pool,
-            table,
-            count,
-            trans,
-            work,
-            bytes_,
-            depths,
-            skips,
-            tokens,
-            exits,
-            exits_at,
-            inner,
-            inner_at,
-            leaves,
-            leaves_at,
-            odd,
-            lengths,
-            blob,
-            offsets,
-            row,
-            slice_loops,
-            beyond,
-            closed,
-            bases,
-            out,
-        )
+            out[i] = inside[i]
+        code = walk_closed(ctx, part, row, beyond, closed, bases, out)
     elif beyond < 0:
         for i in range(out.size):
             out[i] = 0
         work[work[W_DEPTH] + MAX_ASKED] = row
-        code = walk(
-            auto,
-            pool,
-            table,
-            count,
-            trans,
-            work,
-            bytes_,
-            depths,
-            skips,
-            tokens,
-            0,
-            bytes_.size,
-            bases,
-            out,
-        )
+        code = walk(ctx, 0, ctx.bytes_.size, bases, out)
     else:
         home = int(found[0])
         first = row
         apart = found[2] == ENDLESS and row != found[1] and row != home
         if apart and beyond != 0:
             for lead in range(0xC2, 0xF5):
-                if trans[row * auto[STRIDE] + 1 + lead] == DEAD:
+                if trans[row * ctx.stride + 1 + lead] == DEAD:
                     apart = False
         if apart:
             # first the mask of what the run comes to, then what differs at its beginning
             row = int(found[1])
             for i in range(8):
-                loops[i] = around_loops[i]
+                loops[i] = ctx.around_loops[i]
             for byte in range(128):
-                if trans[first * auto[STRIDE] + 1 + byte] == DEAD:
+                if trans[first * ctx.stride + 1 + byte] == DEAD:
                     loops[byte >> 5] = int(loops[byte >> 5]) & ~(1 << (byte & 31)) & 0xFFFFFFFF
         longest = min(int(found[2]), slice_rows.size // out.size - 1)
-        part = slice_rows[longest * out.size : (longest + 1) * out.size]
+        inside = slice_rows[longest * out.size : (longest + 1) * out.size]
         for i in range(out.size):
-            out[i] = part[i]
+            out[i] = inside[i]
         # the run's first characters, as far as they belong to the slice
         for i in range(8):
-            loops[i] = int(loops[i]) & int(slice_loops[i])
-        code = walk_run(
-            auto,
-            pool,
-            table,
-            count,
-            trans,
-            work,
-            bytes_,
-            depths,
-            skips,
-            tokens,
-            exits,
-            exits_at,
-            inner,
-            inner_at,
-            leaves,
-            leaves_at,
-            odd,
-            lengths,
-            deepest,
-            blob,
-            offsets,
-            row,
-            first,
-            found,
-            loops,
-            slice_loops,
-            beyond,
-            bases,
-            out,
-        )
+            loops[i] = int(loops[i]) & int(part.loops[i])
+        code = walk_run(ctx, part, row, first, beyond, bases, out)
         if apart and code == 0:
             row = int(found[3])
-            code = walk_difference(
-                auto,
-                pool,
-                table,
-                count,
-                trans,
-                work,
-                bytes_,
-                depths,
-                skips,
-                tokens,
-                row,
-                int(found[1]),
-                home,
-                bases,
-                out,
-            )
+            code = walk_difference(ctx, row, int(found[1]), home, bases, out)
     if code < 0:
         return code
     for i in range(0, duplicates.size, 2):
@@ -564,14 +289,14 @@ def finish(
             other = int(duplicates[i + 1])
             out[other >> 5] |= 1 << (other & 31)
     # tokens that the grammar names
-    for symbol in range(256, auto[N_SYMBOLS]):
-        row = settle(auto, pool, table, count, trans, work, row, symbol, bases)
+    for symbol in range(256, ctx.n_symbols):
+        row = settle(ctx, row, symbol, bases)
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return failure(count)
-        if trans[row * auto[STRIDE] + 1 + symbol] < 0:
+            return failure(ctx)
+        if trans[row * ctx.stride + 1 + symbol] < 0:
             continue
         for i in range(symbol_at[symbol - 256], symbol_at[symbol - 255]):
-            token = int(symbol_ids[i])
+            token = int(ctx.symbol_ids[i])
             out[token >> 5] |= 1 << (token & 31)
     if found[4] != 0:
         for i in range(eos.size):

@@ -15,7 +15,8 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.engine import kernels, layout, rows as kernel_rows
+from workbench.engine import entries, layout
+from workbench.engine.context import Part
 from workbench.vocabulary import Trie, Vocabulary
 
 __all__ = ["Slice", "Slices", "slices_of"]
@@ -54,28 +55,18 @@ class Slice:
 
     loops: NDArray[np.uint32]
     beyond: int
-    #: masks of the tokens inside with at most 0, 1, 2, ... characters
-    rows: NDArray[np.uint32]  # flat
     n_inside: int
     #: most bytes that a token has inside before it leaves or ends, or more
     longest: int
-    #: per trie node: characters of the token inside that ends there, else -1
-    lengths: NDArray[np.int32]
-    #: (node, characters before it, first byte) by the exit's byte
-    exits: NDArray[np.int32]
-    exits_at: NDArray[np.int32]
-    #: of these, those that more bytes follow; and the tokens that end with an exit's byte
-    inner: NDArray[np.int32]
-    inner_at: NDArray[np.int32]
-    leaves: NDArray[np.int32]
-    leaves_at: NDArray[np.int32]
-    #: by an exit's byte: most characters before it
-    deepest: NDArray[np.int32]
-    #: (node, a token below it) of exits within a character
-    odd: NDArray[np.int32]
-    #: address and length of each array, for the kernels, and its own address
-    context: NDArray[np.int64]
-    address: int
+    #: what kernels take: ``rows``; per trie node ``lengths``: characters of the token inside that ends there,
+    #: else -1; ``exits``: (node, characters before it, first byte) by the exit's byte; of these ``inner`` those
+    #: that more bytes follow, ``leaves`` the tokens that end with an exit's byte; by that byte ``deepest``: most
+    #: characters before it; ``odd``: (node, a token below it) of exits within a character
+    part: Part
+
+
+#: in place of a slice's arrays where there is none
+NOTHING = Part()
 
 
 class Slices:
@@ -115,9 +106,6 @@ class Slices:
         self._gain = len(self.offsets) // _GAIN
         #: nodes walked for want of a slice
         self._walked: dict[tuple[int, int], int] = {}
-        #: stands for no slice where the kernels take one
-        self._nothing = np.zeros(2 * len(kernels.SLICE_ARRAYS), dtype=np.int64)
-        self.nothing_at = self._nothing.ctypes.data
 
     def longest_run(self, alphabet: int) -> int:
         """Most consecutive bytes of an alphabet (a 256-bit set) inside one token."""
@@ -130,7 +118,7 @@ class Slices:
             # the longest tokens first: as soon as no other one is longer than the run, it is the longest
             while first < len(self._lengths) and found < self._lengths[first]:
                 offsets = self._by_length[first : first + _TOKENS + 1]
-                found = max(found, int(kernel_rows.run_length(self._longest_first, offsets, live)))
+                found = max(found, int(entries.run_length(self._longest_first, offsets, live)))
                 first += _TOKENS
             self._runs[alphabet] = found
         return found
@@ -189,7 +177,7 @@ class Slices:
         states = np.zeros(3 * self._depths, dtype=np.int64)
         exits = np.empty(3 * n, dtype=np.int32)
         odd = np.empty(2 * n, dtype=np.int32)
-        n_exits, n_odd = kernel_rows.slice_trie(
+        n_exits, n_odd = entries.slice_trie(
             trie.byte,
             trie.depth,
             trie.skip,
@@ -203,7 +191,7 @@ class Slices:
             odd,
         )
         rows = np.zeros((int(lengths.max(initial=0)) + 1, self.words), dtype=np.uint32)
-        kernel_rows.rows_by_length(trie.token, lengths, rows.reshape(-1), self.words)
+        entries.rows_by_length(trie.token, lengths, rows.reshape(-1), self.words)
         found = exits[: 3 * n_exits].reshape(-1, 3)
         byte = trie.byte[found[:, 0]]
         order = np.argsort(byte, kind="stable")
@@ -212,41 +200,28 @@ class Slices:
         tokens = trie.token[found[:, 0]]
         deepest = np.zeros(256, dtype=np.int32)
         np.maximum.at(deepest, byte, found[:, 1])
-        arrays = (
-            rows.reshape(-1),
-            np.ascontiguousarray(found).reshape(-1),
-            _starts(byte),
-            np.ascontiguousarray(found[longer]).reshape(-1),
-            _starts(byte[longer]),
-            tokens[tokens >= 0],
-            _starts(byte[tokens >= 0]),
-            odd[: 2 * n_odd].copy(),
-            lengths,
-            bits,
-            deepest,
-        )
         longest = max(int(lengths.max(initial=0)), int(found[:, 1].max(initial=0)))
         if beyond:
             longest = self.max_token_bytes
-        pairs = [word for array in arrays for word in (array.ctypes.data, array.size)]
-        context = np.array(pairs, dtype=np.int64)
         return Slice(
             loops=bits,
             beyond=beyond,
-            rows=arrays[0],
             n_inside=int(np.count_nonzero(lengths >= 0)),
             longest=longest,
-            lengths=lengths,
-            exits=arrays[1],
-            exits_at=arrays[2],
-            inner=arrays[3],
-            inner_at=arrays[4],
-            leaves=arrays[5],
-            leaves_at=arrays[6],
-            deepest=deepest,
-            odd=arrays[7],
-            context=context,
-            address=context.ctypes.data,
+            part=Part(
+                # masks of the tokens inside with at most 0, 1, 2, ... characters
+                rows=rows.reshape(-1),
+                exits=np.ascontiguousarray(found).reshape(-1),
+                exits_at=_starts(byte),
+                inner=np.ascontiguousarray(found[longer]).reshape(-1),
+                inner_at=_starts(byte[longer]),
+                leaves=tokens[tokens >= 0],
+                leaves_at=_starts(byte[tokens >= 0]),
+                odd=odd[: 2 * n_odd].copy(),
+                lengths=lengths,
+                loops=bits,
+                deepest=deepest,
+            ),
         )
 
 

@@ -12,6 +12,7 @@ from workbench.automaton.languages import is_ample
 from workbench.automaton.model import Automaton
 from workbench.automaton.nfa import strongly_connected
 from workbench.engine import layout as k
+from workbench.engine.context import COLUMNS, Context
 from workbench.engine.slices import Slices
 from workbench.grammar.ir import Gather
 
@@ -26,68 +27,57 @@ _GUARDS = {"look": k.LOOK, "may": k.MAY, "take": k.TAKE, "other": k.OTHER, "end"
 _GUARDS |= {"empty": k.EMPTY_TEXT, "peek": k.PEEK, "value": k.CONSTANT, "name": k.NAMED}
 _GUARDS["room"] = k.ROOM_FOR
 _ROLES = {"": 0, "name": k.NAME_ROLE, "string": k.STRING_ROLE, "number": k.NUMBER_ROLE}
+_PLACE = {name: i for i, name in enumerate(COLUMNS)}
 _GATHERS = {"object": k.OBJECT_OF, "array": k.ARRAY_OF}
-#: parts that are arrays of the automaton
+#: columns that the automaton has as they are; the others are made here
 _TAKEN = (
-    (k.FINAL, "final"),
-    (k.EDGE_START, "edge_start"),
-    (k.EDGE_LO, "edge_lo"),
-    (k.EDGE_HI, "edge_hi"),
-    (k.EDGE_TARGET, "edge_target"),
-    (k.EMPTY_START, "empty_start"),
-    (k.EMPTY_TARGET, "empty_target"),
-    (k.EMPTY_GUARD, "empty_guard"),
-    (k.CALL_START, "call_start"),
-    (k.CALL_ENTRY, "call_entry"),
-    (k.LOOP_ENTRY, "loop_entry"),
-    (k.LOOP_MIN, "loop_min"),
-    (k.LOOP_MAX, "loop_max"),
-    (k.WATCHED, "watched"),
+    *("final", "edge_start", "edge_lo", "edge_hi", "edge_target"),
+    *("empty_start", "empty_target", "empty_guard", "call_start", "call_entry"),
+    *("loop_entry", "loop_min", "loop_max", "watched"),
 )
-#: parts that are made here
-_MADE = (
-    *(k.CALL_RETURN, k.ENTRY_STATE, k.ENTRY_FIRST, k.CALL_ORDER, k.SITE_LOOP, k.SITE_RETURN),
-    *(k.LOOP_ZONE, k.GUARD_OP, k.GUARD_ITEM, k.GUARD_SET, k.SETS),
-    *(k.SCOPE_WORDS, k.SCOPE_LEAST, k.SCOPE_MOST, k.SCOPE_REQUIRED, k.SCOPE_NAMES),
-    *(k.SCOPE_GATHER, k.SCOPE_FLAGS, k.SCOPE_COUNTS, k.SCOPE_KEYS),
-    *(k.WATCH_CELL, k.WATCH_LANGUAGE, k.WATCH_LOOSE, k.WATCH_ROLE, k.WATCH_ROOT),
-    *(k.TREE_START, k.TREE_BYTE, k.TREE_NODE, k.TREE_END),
-    *(k.LANGUAGE_AT, k.TEXTS_LEFT, k.STEP_START, k.STEP_LOW, k.STEP_HIGH, k.STEP_TARGET),
-)
-#: room of a part at least, where automata grow
+#: room of a column at least, where automata grow
 _LEAST_ROOM = 256
 
-_More = dict[int, NDArray[np.generic]]
+_More = dict[str, NDArray[np.generic]]
 
 
 class Packed:
-    """An automaton in one int32 array, ``auto``: a header of offsets, then the parts (see ``kernels``).
+    """An automaton as the columns of a context, all in one int32 array.
 
-    Each part has room to grow; :meth:`sync` takes over what the automaton has got since.
+    Each column has room to grow; :meth:`sync` takes over what the automaton has got since.
     """
 
-    def __init__(self, automaton: Automaton, slices: Slices) -> None:
+    def __init__(self, automaton: Automaton, slices: Slices, context: Context) -> None:
         self.automaton = automaton
         self.slices = slices
-        self.auto = np.zeros(0, dtype=np.int32)
+        self.array = np.zeros(0, dtype=np.int32)
         self.n_symbols = 256 + len(automaton.symbols)
         self.words = (self.n_symbols + 31) // 32
         self.states_room = 0
+        self._context = context
         self._sites: dict[tuple[int, int], int] = {}
-        slots = [*(slot for slot, _ in _TAKEN), *_MADE]
-        self._room = dict.fromkeys(slots, -1)
-        self._filled = dict.fromkeys(slots, 0)
+        self._begins = np.zeros(len(COLUMNS) + 1, dtype=np.int64)
+        self._room = dict.fromkeys(COLUMNS, -1)
+        self._filled = dict.fromkeys(COLUMNS, 0)
         self._loose: list[int] = []
+        context.number(
+            n_symbols=self.n_symbols,
+            stride=self.n_symbols + 1,
+            first_words=self.words,
+            ranked=automaton.grow is None,
+            # a member takes two bytes at least, one of them between members
+            scope_reach=slices.max_token_bytes // 2 + 2,
+        )
         self.sync()
 
     def sync(self) -> None:
-        """Take over what is new in the automaton; ``auto`` may be a new array afterwards."""
+        """Take over what is new in the automaton, and let the context know."""
         a, filled, room = self.automaton, self._filled, self._room
         more: _More = {}
-        for slot, name in _TAKEN:
-            part = getattr(a, name)
-            if len(part) > filled[slot]:
-                more[slot] = part[filled[slot] :]
+        for name in _TAKEN:
+            column = getattr(a, name)
+            if len(column) > filled[name]:
+                more[name] = column[filled[name] :]
         self._number_sites(more)
         self._add_entries(more)
         self._add_zones(more)
@@ -95,48 +85,38 @@ class Packed:
         self._add_sets(more)
         self._add_languages(more)
         self._add_watches(more)
-        if any(filled[slot] + len(part) > room[slot] for slot, part in more.items()):
+        if any(filled[name] + len(column) > room[name] for name, column in more.items()):
             self._lay_out(more)
-        auto = self.auto
-        for slot, part in more.items():
-            at = int(auto[slot]) + filled[slot]
-            auto[at : at + len(part)] = part
-            filled[slot] += len(part)
-        auto[k.N_STATES] = a.n_states
-        auto[k.HAS_WATCH] = len(a.watches) > 0
-        auto[k.HAS_GATHER] = any(scope.gather is not None for scope in a.scopes)
+        for name, column in more.items():
+            at = int(self._begins[_PLACE[name]]) + filled[name]
+            self.array[at : at + len(column)] = column
+            filled[name] += len(column)
+        self._context.number(
+            n_states=a.n_states,
+            has_watch=len(a.watches) > 0,
+            has_gather=any(scope.gather is not None for scope in a.scopes),
+        )
 
     def _lay_out(self, more: _More) -> None:
         """A new array with twice the room where the automaton may still grow."""
         grows = self.automaton.grow is not None
-        header = np.zeros(k.AUTO_SLOTS, dtype=np.int32)
-        header[[k.N_SYMBOLS, k.STRIDE, k.FIRST_WORDS]] = (
-            self.n_symbols,
-            self.n_symbols + 1,
-            self.words,
-        )
-        header[k.RANKED] = not grows
-        # a member takes two bytes at least, one of them between members
-        header[k.SCOPE_REACH] = self.slices.max_token_bytes // 2 + 2
-        size = header.size
-        for slot, filled in self._filled.items():
-            header[slot] = size
-            needed = filled + (len(more[slot]) if slot in more else 0)
-            self._room[slot] = 2 * needed + _LEAST_ROOM if grows else needed
-            size += self._room[slot]
-        self.states_room = self._room[k.FINAL]
-        old = self.auto
-        self.auto = np.zeros(size, dtype=np.int32)
-        self.auto[: header.size] = header
-        for slot, filled in self._filled.items():
-            if filled:
-                at, before = int(header[slot]), int(old[slot])
-                self.auto[at : at + filled] = old[before : before + filled]
+        before, old = self._begins.tolist(), self.array
+        for name, filled in self._filled.items():
+            needed = filled + (len(more[name]) if name in more else 0)
+            self._room[name] = 2 * needed + _LEAST_ROOM if grows else needed
+        self.states_room = self._room["final"]
+        self._begins = np.cumsum([0, *self._room.values()])
+        self.array = np.zeros(int(self._begins[-1]), dtype=np.int32)
+        for at, first, filled in zip(
+            self._begins.tolist(), before, self._filled.values(), strict=False
+        ):
+            self.array[at : at + filled] = old[first : first + filled]
+        self._context.columns(self.array, self._begins)
 
     def _number_sites(self, more: _More) -> None:
         """Number the counted call sites; a site is a loop and where it returns to."""
         a = self.automaton
-        known = self._filled[k.CALL_RETURN]
+        known = self._filled["call_return"]
         if known == len(a.call_return):
             return
         fresh = a.call_return[known:].astype(np.int32)
@@ -150,37 +130,37 @@ class Packed:
         numbers = [sites.setdefault(key, len(sites)) for key in keys]
         fresh[counted] = numbers
         fresh[counted] += k.SITE_BASE
-        more[k.CALL_RETURN] = fresh
+        more["call_return"] = fresh
         if len(sites) > n_sites:
             added = np.array(list(islice(sites, n_sites, None)), dtype=np.int32)
-            more[k.SITE_LOOP], more[k.SITE_RETURN] = added[:, 0], added[:, 1]
+            more["site_loop"], more["site_return"] = added[:, 0], added[:, 1]
 
     def _add_entries(self, more: _More) -> None:
         """Where entries begin; which symbols come first and who calls whom, where all are built."""
         a = self.automaton
         # entries are filled in later, all else is only appended to
-        self._filled[k.ENTRY_STATE] = 0
-        more[k.ENTRY_STATE] = a.entry_state
-        n_first = len(a.entry_state) * self.words - self._filled[k.ENTRY_FIRST]
+        self._filled["entry_state"] = 0
+        more["entry_state"] = a.entry_state
+        n_first = len(a.entry_state) * self.words - self._filled["entry_first"]
         if n_first and a.grow is None:
-            more[k.CALL_ORDER] = _call_order(a)
-            more[k.ENTRY_FIRST] = _first_symbols(a, self.words)
+            more["call_order"] = _call_order(a)
+            more["entry_first"] = _first_symbols(a, self.words)
         elif n_first:
-            more[k.ENTRY_FIRST] = np.full(n_first, -1, dtype=np.int32)
+            more["entry_first"] = np.full(n_first, -1, dtype=np.int32)
 
     def _add_zones(self, more: _More) -> None:
         """How far from the bounds of the loops that are new counts are told apart."""
-        a, known = self.automaton, self._filled[k.LOOP_ZONE]
+        a, known = self.automaton, self._filled["loop_zone"]
         if known == len(a.loop_least):
             return
         reach = zip(a.loop_alphabet[known:], a.loop_least[known:], strict=True)
         zones = [self.slices.longest_run(alphabet) // least + 2 for alphabet, least in reach]
-        more[k.LOOP_ZONE] = np.array(zones, dtype=np.int32)
+        more["loop_zone"] = np.array(zones, dtype=np.int32)
 
     def _add_sets(self, more: _More) -> None:
         """Sets of members and what refers to them, of the scopes and guards that are new."""
-        a, first = self.automaton, self._filled[k.SETS]
-        scopes, guards = self._filled[k.SCOPE_WORDS], self._filled[k.GUARD_OP]
+        a, first = self.automaton, self._filled["sets"]
+        scopes, guards = self._filled["scope_words"], self._filled["guard_op"]
         if scopes == len(a.scopes) and guards == len(a.guards):
             return
         sets: list[int] = []
@@ -197,9 +177,14 @@ class Packed:
             at = begin(scope.required, scope.members)
             bounds = words, scope.least, scope.most, at, int(scope.names)
             rows.append((*bounds, *_add_gather(scope.gather, sets, first)))
-        slots: tuple[int, ...] = (k.SCOPE_WORDS, k.SCOPE_LEAST, k.SCOPE_MOST)
-        slots = (*slots, k.SCOPE_REQUIRED, k.SCOPE_NAMES, k.SCOPE_GATHER)
-        _columns(more, (*slots, k.SCOPE_FLAGS, k.SCOPE_COUNTS, k.SCOPE_KEYS), rows)
+        _columns(
+            more,
+            (
+                *("scope_words", "scope_least", "scope_most", "scope_required", "scope_names"),
+                *("scope_gather", "scope_flags", "scope_counts", "scope_keys"),
+            ),
+            rows,
+        )
         rows = []
         for guard in a.guards[guards:]:
             item = int(guard.others)
@@ -211,15 +196,15 @@ class Packed:
                 item = guard.among.bit_length() - 1
             at = begin(guard.among, guard.members) if guard.kind == "may" else 0
             rows.append((_GUARDS[guard.kind], item, at))
-        _columns(more, (k.GUARD_OP, k.GUARD_ITEM, k.GUARD_SET), rows)
-        more[k.SETS] = np.array(sets, dtype=np.int32)
+        _columns(more, ("guard_op", "guard_item", "guard_set"), rows)
+        more["sets"] = np.array(sets, dtype=np.int32)
 
     def _add_languages(self, more: _More) -> None:
         """Languages of fresh texts that are new; their states are numbered through."""
-        fresh = self.automaton.languages[self._filled[k.LANGUAGE_AT] :]
+        fresh = self.automaton.languages[self._filled["language_at"] :]
         if not fresh:
             return
-        first, n_steps = self._filled[k.TEXTS_LEFT], self._filled[k.STEP_LOW]
+        first, n_steps = self._filled["texts_left"], self._filled["step_low"]
         at: list[int] = []
         starts: list[NDArray[np.int64]] = []
         steps: list[NDArray[np.int64]] = []
@@ -233,15 +218,15 @@ class Packed:
             steps.append(rows)
             first += len(language.counts)
             n_steps += len(rows)
-        if not self._filled[k.STEP_START]:
+        if not self._filled["step_start"]:
             starts.insert(0, np.zeros(1, dtype=np.int64))
-        more[k.LANGUAGE_AT] = np.array(at, dtype=np.int32)
+        more["language_at"] = np.array(at, dtype=np.int32)
         counts = np.concatenate([np.array(language.counts) for language in fresh])
-        more[k.TEXTS_LEFT] = counts
-        more[k.STEP_START] = np.concatenate(starts)
+        more["texts_left"] = counts
+        more["step_start"] = np.concatenate(starts)
         whole = np.concatenate(steps)
-        more[k.STEP_LOW], more[k.STEP_HIGH] = whole[:, 1], whole[:, 2]
-        more[k.STEP_TARGET] = whole[:, 3]
+        more["step_low"], more["step_high"] = whole[:, 1], whole[:, 2]
+        more["step_target"] = whole[:, 3]
 
     def _add_watches(self, more: _More) -> None:
         """What the watches that are new look at; their languages are known."""
@@ -252,13 +237,13 @@ class Packed:
                 2 if watch.language < 0 else self._loose[watch.language],
                 _ROLES[watch.role],
             )
-            for watch in self.automaton.watches[self._filled[k.WATCH_CELL] :]
+            for watch in self.automaton.watches[self._filled["watch_cell"] :]
         ]
-        _columns(more, (k.WATCH_CELL, k.WATCH_LANGUAGE, k.WATCH_LOOSE, k.WATCH_ROLE), rows)
+        _columns(more, ("watch_cell", "watch_language", "watch_loose", "watch_role"), rows)
 
     def _plant_trees(self, more: _More) -> None:
         """Trees of the texts of the watches that are new, over their UTF-8 bytes."""
-        fresh = self.automaton.watches[self._filled[k.WATCH_ROOT] :]
+        fresh = self.automaton.watches[self._filled["watch_root"] :]
         if not fresh:
             return
         roots: list[int] = []
@@ -283,19 +268,19 @@ class Packed:
                     n = longer.stop
                 ends.append(path[-1])
                 before = text
-        first = self._filled[k.TREE_END]
+        first = self._filled["tree_end"]
         at = np.array(parents, dtype=np.int32)
         order = at.argsort(kind="stable")
-        starts = self._filled[k.TREE_BYTE] + np.bincount(at, minlength=n).cumsum()
-        if not self._filled[k.TREE_START]:
+        starts = self._filled["tree_byte"] + np.bincount(at, minlength=n).cumsum()
+        if not self._filled["tree_start"]:
             starts = np.concatenate([np.zeros(1, dtype=np.int64), starts])
         end = np.zeros(n, dtype=np.int32)
         end[ends] = 1
-        more[k.WATCH_ROOT] = first + np.array(roots, dtype=np.int32)
-        more[k.TREE_START] = starts
-        more[k.TREE_BYTE] = np.frombuffer(b"".join(tails), dtype=np.uint8)[order]
-        more[k.TREE_NODE] = first + np.delete(np.arange(n), roots)[order]
-        more[k.TREE_END] = end
+        more["watch_root"] = first + np.array(roots, dtype=np.int32)
+        more["tree_start"] = starts
+        more["tree_byte"] = np.frombuffer(b"".join(tails), dtype=np.uint8)[order]
+        more["tree_node"] = first + np.delete(np.arange(n), roots)[order]
+        more["tree_end"] = end
 
 
 def _shared(one: bytes, other: bytes) -> int:
@@ -324,12 +309,12 @@ def _add_gather(gather: Gather | None, sets: list[int], first: int) -> tuple[int
     return _GATHERS[gather.kind], flags, counts, keys
 
 
-def _columns(more: _More, slots: tuple[int, ...], rows: Sequence[tuple[int, ...]]) -> None:
-    """A part for each column of some rows."""
+def _columns(more: _More, names: tuple[str, ...], rows: Sequence[tuple[int, ...]]) -> None:
+    """Columns of some rows, by name."""
     if rows:
         table = np.array(rows, dtype=np.int32)
-        for column, slot in enumerate(slots):
-            more[slot] = table[:, column]
+        for column, name in enumerate(names):
+            more[name] = table[:, column]
 
 
 def _call_order(a: Automaton) -> NDArray[np.int32]:

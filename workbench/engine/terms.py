@@ -27,8 +27,9 @@ from workbench.engine.layout import (
 
 
 @jit
-def failure(count):
+def failure(ctx):
     """Why the last kernel stopped: FULL, TANGLED, COMPLEX, or 0 when it did not."""
+    count = ctx.count
     if count[OVERFLOW] != 0:
         return FULL
     if count[TOO_COMPLEX] >= 2:
@@ -46,8 +47,11 @@ def mix(h, value):
 
 
 @jit
-def intern(pool, table, count, kind, buffer, at, n):
+def intern(ctx, kind, buffer, at, n):
     """Id of the term with these contents; 0 (the null term) when the arena is full."""
+    pool = ctx.pool
+    table = ctx.table
+    count = ctx.count
     h = int(kind) * 0x1F123BB5
     for i in range(at, at + n):
         h = mix(h, int(buffer[i]))
@@ -89,8 +93,10 @@ def intern(pool, table, count, kind, buffer, at, n):
 
 
 @jit
-def find2(pool, table, kind, a, b):
+def find2(ctx, kind, a, b):
     """Id of an existing term with two contents, or -1; changes nothing."""
+    pool = ctx.pool
+    table = ctx.table
     h = mix(mix(kind * 0x1F123BB5, int(a)), int(b))
     mask = table.size - 1
     slot = (h ^ (h >> 15)) & mask
@@ -125,35 +131,39 @@ def rehash(pool, table, count):
 
 
 @jit
-def term1(pool, table, count, work, kind, a):
+def term1(ctx, kind, a):
     """Intern a term with one content."""
+    work = ctx.work
     buffer = work[W_BUFFER]
     work[buffer] = a
-    return intern(pool, table, count, kind, work, buffer, 1)
+    return intern(ctx, kind, work, buffer, 1)
 
 
 @jit
-def term2(pool, table, count, work, kind, a, b):
+def term2(ctx, kind, a, b):
     """Intern a term with two contents."""
+    work = ctx.work
     buffer = work[W_BUFFER]
     work[buffer] = a
     work[buffer + 1] = b
-    return intern(pool, table, count, kind, work, buffer, 2)
+    return intern(ctx, kind, work, buffer, 2)
 
 
 @jit
-def term3(pool, table, count, work, kind, a, b, c):
+def term3(ctx, kind, a, b, c):
     """Intern a term with three contents."""
+    work = ctx.work
     buffer = work[W_BUFFER]
     work[buffer] = a
     work[buffer + 1] = b
     work[buffer + 2] = c
-    return intern(pool, table, count, kind, work, buffer, 3)
+    return intern(ctx, kind, work, buffer, 3)
 
 
 @jit
-def term6(pool, table, count, work, kind, a, b, c, d, e, f):
+def term6(ctx, kind, a, b, c, d, e, f):
     """Intern a term with six contents."""
+    work = ctx.work
     buffer = work[W_BUFFER]
     work[buffer] = a
     work[buffer + 1] = b
@@ -161,12 +171,15 @@ def term6(pool, table, count, work, kind, a, b, c, d, e, f):
     work[buffer + 3] = d
     work[buffer + 4] = e
     work[buffer + 5] = f
-    return intern(pool, table, count, kind, work, buffer, 6)
+    return intern(ctx, kind, work, buffer, 6)
 
 
 @jit
-def union(pool, table, count, work, a, b):
+def union(ctx, a, b):
     """The SET with the elements of both."""
+    pool = ctx.pool
+    count = ctx.count
+    work = ctx.work
     if a == b:
         return a
     na = int(pool[a]) >> 5
@@ -192,4 +205,4 @@ def union(pool, table, count, work, a, b):
         return a
     if n == nb:
         return b
-    return intern(pool, table, count, SET, work, buffer, n)
+    return intern(ctx, SET, work, buffer, n)

@@ -19,16 +19,10 @@ from workbench.engine.layout import (
     SCOPE_SITE,
     SET,
     SITE_BASE,
-    SITE_LOOP,
     TEXT,
-    TREE_BYTE,
-    TREE_END,
-    TREE_NODE,
-    TREE_START,
     UNKEPT,
     W_CUT,
     WATCH,
-    WATCH_LOOSE,
 )
 from workbench.engine.seen import (
     seen_child,
@@ -44,54 +38,55 @@ from workbench.engine.terms import (
 
 
 @jit
-def excluded(auto, pool, value):
+def excluded(ctx, value):
     """Whether a watched text, ended here, would be one that may not come."""
+    pool = ctx.pool
     if value < 0 or pool[value + 4] == IS_KNOWN:
         return value >= 0
     if pool[value + 4] != 0 and pool[value + 4] != IS_FRESH:
         return False
-    if pool[value + 3] >= 0 and auto[auto[TREE_END] + pool[value + 3]] != 0:
+    if pool[value + 3] >= 0 and ctx.tree_end[pool[value + 3]] != 0:
         return True
     return pool[value + 6] >= 0 and pool[pool[value + 6] + 3] != 0
 
 
 @jit
-def tree_child(auto, node, byte):
+def tree_child(ctx, node, byte):
     """Child of a node of a tree of texts, or -1."""
-    for i in range(auto[auto[TREE_START] + node], auto[auto[TREE_START] + node + 1]):
-        if auto[auto[TREE_BYTE] + i] == byte:
-            return int(auto[auto[TREE_NODE] + i])
+    for i in range(ctx.tree_start[node], ctx.tree_start[node + 1]):
+        if ctx.tree_byte[i] == byte:
+            return int(ctx.tree_node[i])
     return -1
 
 
 @jit
-def may_spell(auto, node, number, missing):
+def may_spell(ctx, node, number, missing):
     """Whether a child of a node may be what hexadecimal digits spell, ``missing`` bits before their end."""
-    for i in range(auto[auto[TREE_START] + node], auto[auto[TREE_START] + node + 1]):
-        byte = int(auto[auto[TREE_BYTE] + i])
+    for i in range(ctx.tree_start[node], ctx.tree_start[node + 1]):
+        byte = int(ctx.tree_byte[i])
         if byte >= 0x80 or byte >> missing == number:
             return True
     return False
 
 
 @jit
-def watch_byte(auto, pool, table, count, work, node, seen, text, along, byte):
+def watch_byte(ctx, node, seen, text, along, byte):
     """Where a watched text stands after one more byte of it: node, SEEN (or GONE), TEXT, SEEN beside it."""
     if node >= 0:
-        node = int(tree_child(auto, node, byte))
+        node = int(tree_child(ctx, node, byte))
     if seen >= 0:
-        seen = int(seen_child(pool, seen, byte))
-        if seen >= 0 and pool[seen + 5] != 0:
+        seen = int(seen_child(ctx, seen, byte))
+        if seen >= 0 and ctx.pool[seen + 5] != 0:
             seen = GONE
     if text >= 0:
-        text = int(term2(pool, table, count, work, TEXT, text, byte))
+        text = int(term2(ctx, TEXT, text, byte))
     if along >= 0:
-        along = int(seen_child(pool, along, byte))
+        along = int(seen_child(ctx, along, byte))
     return node, seen, text, along
 
 
 @jit
-def watch(auto, pool, table, count, work, value, byte, exact):
+def watch(ctx, value, byte, exact):
     """Where a watched text stands after one more byte of its JSON spelling.
 
     FAR_INSIDE: off the trees; GONE: all texts that begin so have come.
@@ -100,13 +95,14 @@ def watch(auto, pool, table, count, work, value, byte, exact):
     of ``\\u``, 6 after a high surrogate, 7 after its backslash, 8 to 11 before the digits of the low one.
     The automaton sees to it that the spelling is well-formed.
     """
+    pool = ctx.pool
     node = int(pool[value + 3])
     phase = int(pool[value + 4])
     number = int(pool[value + 5])
     seen = int(pool[value + 6])
     text = int(pool[value + 7])
     along = int(pool[value + 8])
-    keeps = exact or count[KEEP] != 0 or seen <= ASK
+    keeps = exact or ctx.count[KEEP] != 0 or seen <= ASK
     if not keeps and along < 0:
         # in a walk, what comes after the text seldom depends on it
         text = UNKEPT
@@ -118,9 +114,7 @@ def watch(auto, pool, table, count, work, value, byte, exact):
         if byte == 0x5C:
             after = 1
         else:
-            node, seen, text, along = watch_byte(
-                auto, pool, table, count, work, node, seen, text, along, byte
-            )
+            node, seen, text, along = watch_byte(ctx, node, seen, text, along, byte)
     elif phase == 1:
         code = byte
         if byte == 0x75:
@@ -147,7 +141,7 @@ def watch(auto, pool, table, count, work, value, byte, exact):
             number = number * 16 + digit
         else:
             number = (number >> 16 << 16) | (((number & 0xFFFF) * 16 + digit) & 0xFFFF)
-        if node >= 0 and phase < 5 and not may_spell(auto, node, number, 4 * (5 - phase)):
+        if node >= 0 and phase < 5 and not may_spell(ctx, node, number, 4 * (5 - phase)):
             node = -1
         after = phase + 1
         if phase == 11:
@@ -161,9 +155,7 @@ def watch(auto, pool, table, count, work, value, byte, exact):
         i = 0
         part = int(utf8_byte(code, 0))
         while part >= 0:
-            node, seen, text, along = watch_byte(
-                auto, pool, table, count, work, node, seen, text, along, part
-            )
+            node, seen, text, along = watch_byte(ctx, node, seen, text, along, part)
             if seen == GONE:
                 break
             i += 1
@@ -176,26 +168,27 @@ def watch(auto, pool, table, count, work, value, byte, exact):
         text = UNKEPT
     if node < 0 and seen < 0 and text < 0 and along == OFF and seen != LOST:
         return FAR_INSIDE
-    return int(term6(pool, table, count, work, WATCH, node, after, number, seen, text, along))
+    return int(term6(ctx, WATCH, node, after, number, seen, text, along))
 
 
 @jit
-def added(pool, table, count, work, elements, element):
+def added(ctx, elements, element):
     """A SET (-1: none yet) with one more element."""
-    one = int(term1(pool, table, count, work, SET, element))
-    return one if elements < 0 else int(union(pool, table, count, work, elements, one))
+    one = int(term1(ctx, SET, element))
+    return one if elements < 0 else int(union(ctx, elements, one))
 
 
 @jit
-def with_frame(pool, table, count, work, frames, target, value, parents):
+def with_frame(ctx, frames, target, value, parents):
     """A SET (-1: none yet) with one more frame."""
-    frame = int(term3(pool, table, count, work, FRAME, target, value, parents))
-    return int(added(pool, table, count, work, frames, frame))
+    frame = int(term3(ctx, FRAME, target, value, parents))
+    return int(added(ctx, frames, frame))
 
 
 @jit
-def watched(auto, pool, table, count, work, stacks, byte, exact):
+def watched(ctx, stacks, byte, exact):
     """A SET of watching frames after one more byte; -1 when none of them may go on."""
+    pool = ctx.pool
     n = int(pool[stacks]) >> 5
     moves = False
     for i in range(n):
@@ -208,17 +201,19 @@ def watched(auto, pool, table, count, work, stacks, byte, exact):
         frame = int(pool[stacks + 3 + i])
         value = int(pool[frame + 4])
         if value >= 0:
-            value = int(watch(auto, pool, table, count, work, value, byte, exact))
+            value = int(watch(ctx, value, byte, exact))
         if value == GONE:
             continue
         target, parents = int(pool[frame + 3]), int(pool[frame + 5])
-        result = int(with_frame(pool, table, count, work, result, target, value, parents))
+        result = int(with_frame(ctx, result, target, value, parents))
     return result
 
 
 @jit
-def cut_watched(auto, pool, work, stacks):
+def cut_watched(ctx, stacks):
     """Mark the symbols that a watched SET tells apart from their neighbours (W_CUT)."""
+    pool = ctx.pool
+    work = ctx.work
     cut = int(work[W_CUT])
     for i in range(int(pool[stacks]) >> 5):
         value = int(pool[pool[stacks + 3 + i] + 4])
@@ -241,8 +236,8 @@ def cut_watched(auto, pool, work, stacks):
         work[cut + 0x5D] = 1
         node = int(pool[value + 3])
         if node >= 0:
-            for c in range(auto[auto[TREE_START] + node], auto[auto[TREE_START] + node + 1]):
-                byte = int(auto[auto[TREE_BYTE] + c])
+            for c in range(ctx.tree_start[node], ctx.tree_start[node + 1]):
+                byte = int(ctx.tree_byte[c])
                 work[cut + byte] = 1
                 work[cut + byte + 1] = 1
         for seen in (int(pool[value + 6]), int(pool[value + 8])):
@@ -253,28 +248,30 @@ def cut_watched(auto, pool, work, stacks):
 
 
 @jit
-def undecided(auto, pool, stacks):
+def undecided(ctx, stacks):
     """Whether a frame in a SET watches a text of which each byte matters, and what came is not known."""
+    pool = ctx.pool
     for i in range(int(pool[stacks]) >> 5):
         frame = int(pool[stacks + 3 + i])
         if pool[frame] & 31 != FRAME or pool[frame + 3] < SITE_BASE or pool[frame + 4] < 0:
             continue
-        loop = int(auto[auto[SITE_LOOP] + pool[frame + 3] - SITE_BASE])
+        loop = int(ctx.site_loop[pool[frame + 3] - SITE_BASE])
         if loop >= 0 or loop <= SCOPE_SITE or pool[pool[frame + 4] + 6] != LOST:
             continue
-        if auto[auto[WATCH_LOOSE] - 1 - loop] == 0:
+        if ctx.watch_loose[-1 - loop] == 0:
             return True
     return False
 
 
 @jit
-def keeps_text(pool, count, stacks):
+def keeps_text(ctx, stacks):
     """Whether a watching frame in a SET keeps the text that is read: then all bytes differ."""
+    pool = ctx.pool
     for i in range(int(pool[stacks]) >> 5):
         frame = int(pool[stacks + 3 + i])
         if pool[frame] & 31 != FRAME or pool[frame + 4] < 0:
             continue
         value = int(pool[frame + 4])
-        if pool[value + 7] >= 0 and (count[KEEP] != 0 or pool[value + 6] <= ASK):
+        if pool[value + 7] >= 0 and (ctx.count[KEEP] != 0 or pool[value + 6] <= ASK):
             return True
     return False

@@ -31,13 +31,8 @@ from workbench.engine.layout import (
     OBJECT_TAG,
     PENDING,
     RECORD,
-    SCOPE_FLAGS,
-    SCOPE_GATHER,
-    SCOPE_KEYS,
     SCOPE_SITE,
-    SETS,
     SITE_BASE,
-    SITE_LOOP,
     STRANGE,
     TEXT,
     TOO_COMPLEX,
@@ -63,40 +58,42 @@ from workbench.engine.terms import (
 
 
 @jit
-def scope_at(auto, target):
+def scope_at(ctx, target):
     """Number of the scope to whose end frames with this return belong, or -1."""
     if target < SITE_BASE:
         return -1
-    loop = int(auto[auto[SITE_LOOP] + target - SITE_BASE])
+    loop = int(ctx.site_loop[target - SITE_BASE])
     return SCOPE_SITE - loop if loop <= SCOPE_SITE else -1
 
 
 @jit
-def scope_of(auto, pool, frame):
+def scope_of(ctx, frame):
     """Number of the scope whose frame it is, or -1."""
-    return scope_at(auto, int(pool[frame + 3])) if pool[frame] & 31 == FRAME else -1
+    pool = ctx.pool
+    return scope_at(ctx, int(pool[frame + 3])) if pool[frame] & 31 == FRAME else -1
 
 
 @jit
-def gathers(auto, pool, frame):
+def gathers(ctx, frame):
     """What the scope of a frame gathers; 0 for other frames."""
-    scope = int(scope_of(auto, pool, frame))
-    return 0 if scope < 0 else int(auto[auto[SCOPE_GATHER] + scope])
+    scope = int(scope_of(ctx, frame))
+    return 0 if scope < 0 else int(ctx.scope_gather[scope])
 
 
 @jit
-def flags_of(auto, pool, frame):
+def flags_of(ctx, frame):
     """How the scope of a frame gathers."""
-    return int(auto[auto[SCOPE_FLAGS] + scope_of(auto, pool, frame)])
+    return int(ctx.scope_flags[scope_of(ctx, frame)])
 
 
 @jit
-def around(auto, pool, stacks, way):
+def around(ctx, stacks, way):
     """The scope below plain calls in a SET: ``(its frame, way, whether there are several)``.
 
     The frame is ASK - hole where it is not known, 0 for none. ``way`` says which of several: its remainders
     choose one after the other, what is left of it is returned.
     """
+    pool = ctx.pool
     several = False
     while True:
         n = int(pool[stacks]) >> 5
@@ -109,16 +106,16 @@ def around(auto, pool, stacks, way):
         if kind != FRAME:
             return 0, way, several
         if pool[frame + 3] >= SITE_BASE:
-            return (frame if scope_of(auto, pool, frame) >= 0 else 0), way, several
+            return (frame if scope_of(ctx, frame) >= 0 else 0), way, several
         stacks = int(pool[frame + 5])
 
 
 @jit
-def hidden(auto, pool, stacks):
+def hidden(ctx, stacks):
     """A hole below plain calls in a SET, as ASK - hole; 0 when there is none."""
     way = 0
     while way < MOST_WAYS:
-        frame, left, several = around(auto, pool, stacks, way)
+        frame, left, several = around(ctx, stacks, way)
         if left == 0 and frame <= ASK:
             return frame
         if not several:
@@ -128,8 +125,10 @@ def hidden(auto, pool, stacks):
 
 
 @jit
-def filled(pool, table, count, work, record, content, pending, apart):
+def filled(ctx, record, content, pending, apart):
     """A record with other contents of what it gathers."""
+    pool = ctx.pool
+    work = ctx.work
     n = int(pool[record]) >> 5
     buffer = int(work[W_BUFFER])
     for i in range(n):
@@ -137,36 +136,40 @@ def filled(pool, table, count, work, record, content, pending, apart):
     work[buffer + CONTENT - 3] = content
     work[buffer + PENDING - 3] = pending
     work[buffer + IS_APART - 3] = apart
-    return int(intern(pool, table, count, RECORD, work, buffer, n))
+    return int(intern(ctx, RECORD, work, buffer, n))
 
 
 @jit
-def member_of(pool, count, work, tree, text):
+def member_of(ctx, tree, text):
     """The VALUE of a name in the tree of an object, or 0."""
-    n = int(bytes_of(pool, work, text))
+    n = int(bytes_of(ctx, text))
     if n < 0:
-        count[TOO_COMPLEX] = 1
+        ctx.count[TOO_COMPLEX] = 1
         return 0
-    tree = int(below_text(pool, work, tree, n))
-    return 0 if tree < 0 else int(pool[tree + 3])
+    tree = int(below_text(ctx, tree, n))
+    return 0 if tree < 0 else int(ctx.pool[tree + 3])
 
 
 @jit
-def paired(pool, table, count, work, tree, text, value):
+def paired(ctx, tree, text, value):
     """The tree of an object with one more name (a TEXT) and its VALUE; ``tree`` may be OFF."""
-    n = int(bytes_of(pool, work, text))
+    work = ctx.work
+    n = int(bytes_of(ctx, text))
     if n < 0:
-        count[TOO_COMPLEX] = 1
+        ctx.count[TOO_COMPLEX] = 1
         return tree
     left = int(work[W_LEFT])
     for i in range(n + 1):
         work[left + i] = MANY
-    return int(with_text(pool, table, count, work, tree, n, value))
+    return int(with_text(ctx, tree, n, value))
 
 
 @jit
-def includes(pool, count, work, more, less):
+def includes(ctx, more, less):
     """Whether the tree of an object has all names of another, with the same values."""
+    pool = ctx.pool
+    count = ctx.count
+    work = ctx.work
     stack = int(work[W_LEFT])
     size = int(work[W_TEXT_SIZE])
     work[stack] = more
@@ -182,7 +185,7 @@ def includes(pool, count, work, more, less):
         if pool[less + 3] != 0 and pool[less + 3] != pool[more + 3]:
             return False
         for i in range(less + 6, less + 3 + (int(pool[less]) >> 5), 2):
-            below = int(seen_child(pool, more, int(pool[i])))
+            below = int(seen_child(ctx, more, int(pool[i])))
             if below < 0:
                 return False
             if n + 2 > size:
@@ -195,27 +198,28 @@ def includes(pool, count, work, more, less):
 
 
 @jit
-def length_of(pool, values):
+def length_of(ctx, values):
     """Number of items in a LIST."""
-    return 0 if values <= 0 else int(pool[values + 5])
+    return 0 if values <= 0 else int(ctx.pool[values + 5])
 
 
 @jit
-def first_of(pool, count, values, n):
+def first_of(ctx, values, n):
     """The first ``n`` items of a LIST as a LIST, or -1 when there are not so many."""
-    left = int(length_of(pool, values)) - n
+    left = int(length_of(ctx, values)) - n
     if left < 0:
         return -1
-    count[WORK] += left
+    ctx.count[WORK] += left
     while left > 0:
-        values = int(pool[values + 3])
+        values = int(ctx.pool[values + 3])
         left -= 1
     return values
 
 
 @jit
-def joined(auto, pool, table, count, work, frame, record, value):
+def joined(ctx, frame, record, value):
     """A record of the scope of a frame after a VALUE has come at the place that waits for it."""
+    pool = ctx.pool
     content = int(pool[record + CONTENT])
     pending = int(pool[record + PENDING])
     apart = int(pool[record + IS_APART])
@@ -223,50 +227,51 @@ def joined(auto, pool, table, count, work, frame, record, value):
         apart = 1
     if value <= 0 or content < 0:
         content = UNSAID
-    elif gathers(auto, pool, frame) == ARRAY_OF:
-        n = int(length_of(pool, content)) + 1
-        content = int(term3(pool, table, count, work, LIST, content, value, n))
+    elif gathers(ctx, frame) == ARRAY_OF:
+        n = int(length_of(ctx, content)) + 1
+        content = int(term3(ctx, LIST, content, value, n))
     elif pending > ITEM:
         text = 0 if pending == NO_BYTES else pending
-        content = int(paired(pool, table, count, work, content, text, value))
+        content = int(paired(ctx, content, text, value))
     else:
         content = UNSAID
-    return int(filled(pool, table, count, work, record, content, NOTHING, apart))
+    return int(filled(ctx, record, content, NOTHING, apart))
 
 
 @jit
-def gathered(auto, pool, table, count, work, frame):
+def gathered(ctx, frame):
     """The VALUE of a scope that has come to its end: STRANGE or LOST where it is not known."""
+    pool = ctx.pool
     record = int(pool[frame + 4])
     content = int(pool[record + CONTENT])
     if content < 0:
         return STRANGE if pool[record + IS_APART] != 0 else LOST
-    tag = OBJECT_TAG if gathers(auto, pool, frame) == OBJECT_OF else ARRAY_TAG
-    value = int(term2(pool, table, count, work, VALUE, tag, content))
+    tag = OBJECT_TAG if gathers(ctx, frame) == OBJECT_OF else ARRAY_TAG
+    value = int(term2(ctx, VALUE, tag, content))
     # that the scope can become this value: other scopes may have been read at the same place
-    term2(pool, table, count, work, KNOWN, value, int(scope_of(auto, pool, frame)))
+    term2(ctx, KNOWN, value, int(scope_of(ctx, frame)))
     return value
 
 
 @jit
-def name_at(auto, pool, table, count, work, scope, member):
+def name_at(ctx, scope, member):
     """What is pending in an object after the name of one of its members."""
-    at = int(auto[SETS]) + int(auto[auto[SETS] + auto[auto[SCOPE_KEYS] + scope] + member])
+    at = int(ctx.sets[ctx.scope_keys[scope] + member])
     text = 0
-    for i in range(int(auto[at])):
-        text = int(term2(pool, table, count, work, TEXT, text, int(auto[at + 1 + i])))
+    for i in range(int(ctx.sets[at])):
+        text = int(term2(ctx, TEXT, text, int(ctx.sets[at + 1 + i])))
     return NO_BYTES if text == 0 else text
 
 
 @jit
-def fresh_content(auto, pool, table, count, work, scope):
+def fresh_content(ctx, scope):
     """What a scope has gathered at its beginning."""
-    if auto[auto[SCOPE_GATHER] + scope] != OBJECT_OF:
+    if ctx.scope_gather[scope] != OBJECT_OF:
         return 0
-    return int(no_texts(pool, table, count, work))
+    return int(no_texts(ctx))
 
 
 @jit
-def constant(pool, table, count, work, number):
+def constant(ctx, number):
     """The VALUE of null, true or false."""
-    return int(term2(pool, table, count, work, VALUE, CONSTANT_TAG, number))
+    return int(term2(ctx, VALUE, CONSTANT_TAG, number))

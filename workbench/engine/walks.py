@@ -10,7 +10,6 @@ from workbench.engine.layout import (
     DEAD,
     MAX_ASKED,
     OVERFLOW,
-    STRIDE,
     TOO_COMPLEX,
     UNKNOWN,
     W_DEPTH,
@@ -23,34 +22,35 @@ from workbench.engine.terms import failure
 
 
 @jit
-def walk(
-    auto, pool, table, count, trans, work, bytes_, depths, skips, tokens, start, stop, bases, out
-):
+def walk(ctx, start, stop, bases, out):
     """Set the bits of the tokens that a sequence may take next, among the nodes start..stop of a trie.
 
     The row before the first node is the caller's to put into its depth's slot (W_DEPTH). ``out`` is not
     cleared. Returns 0, FULL, COMPLEX or TANGLED; on FULL grow the arena and begin again.
     """
-    stride = int(auto[STRIDE])
+    count = ctx.count
+    trans = ctx.trans
+    work = ctx.work
+    stride = int(ctx.stride)
     rows = int(work[W_DEPTH]) + MAX_ASKED
     i = start
     visited = 0
     while i < stop:
         visited += 1
-        depth = rows + int(depths[i])
+        depth = rows + int(ctx.depths[i])
         current = int(work[depth])
-        cls = int(bytes_[i])
+        cls = int(ctx.bytes_[i])
         following = int(trans[current * stride + 1 + cls])
         if following <= UNKNOWN:
-            current = settle(auto, pool, table, count, trans, work, current, cls, bases)
+            current = settle(ctx, current, cls, bases)
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                return failure(count)
+                return failure(ctx)
             work[depth] = current
             following = int(trans[current * stride + 1 + cls])
         if following < 0:
-            i = int(skips[i])
+            i = int(ctx.skips[i])
             continue
-        token = int(tokens[i])
+        token = int(ctx.tokens[i])
         if token >= 0:
             out[token >> 5] |= 1 << (token & 31)
         work[depth + 1] = following
@@ -68,30 +68,18 @@ def in_run(byte, loops, beyond):
 
 
 @jit
-def walk_exits(
-    auto,
-    pool,
-    table,
-    count,
-    trans,
-    work,
-    bytes_,
-    depths,
-    skips,
-    tokens,
-    exits,
-    first,
-    stop,
-    loops,
-    beyond,
-    bases,
-    out,
-):
+def walk_exits(ctx, exits, first, stop, loops, beyond, bases, out):
     """:func:`walk` what lies below some exits of a slice, all with the same byte.
 
     W_FOLLOW holds the row (or DEAD) behind that byte after 0, 1, 2, ... characters.
     """
-    stride = int(auto[STRIDE])
+    count = ctx.count
+    trans = ctx.trans
+    work = ctx.work
+    depths = ctx.depths
+    skips = ctx.skips
+    tokens = ctx.tokens
+    stride = int(ctx.stride)
     rows = int(work[W_DEPTH]) + MAX_ASKED
     follow = int(work[W_FOLLOW])
     visited = 0
@@ -113,12 +101,12 @@ def walk_exits(
             visited += 1
             depth = rows + int(depths[i])
             current = int(work[depth])
-            cls = int(bytes_[i])
+            cls = int(ctx.bytes_[i])
             following = int(trans[current * stride + 1 + cls])
             if following <= UNKNOWN:
-                current = settle(auto, pool, table, count, trans, work, current, cls, bases)
+                current = settle(ctx, current, cls, bases)
                 if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                    return failure(count)
+                    return failure(ctx)
                 work[depth] = current
                 following = int(trans[current * stride + 1 + cls])
             if following < 0:
@@ -134,28 +122,17 @@ def walk_exits(
 
 
 @jit
-def walk_difference(
-    auto,
-    pool,
-    table,
-    count,
-    trans,
-    work,
-    bytes_,
-    depths,
-    skips,
-    tokens,
-    row,
-    other,
-    home,
-    bases,
-    out,
-):
+def walk_difference(ctx, row, other, home, bases, out):
     """Turn the mask of the row ``other`` into that of ``row``, looking only where they lead apart.
 
     ``home`` and ``other`` count as one row: the second is the first with what it asks answered.
     """
-    stride = int(auto[STRIDE])
+    count = ctx.count
+    trans = ctx.trans
+    work = ctx.work
+    bytes_ = ctx.bytes_
+    tokens = ctx.tokens
+    stride = int(ctx.stride)
     rows = int(work[W_DEPTH]) + MAX_ASKED
     others = int(work[W_OTHER])
     work[rows] = row
@@ -164,29 +141,29 @@ def walk_difference(
     visited = 0
     while i < bytes_.size:
         visited += 1
-        depth = int(depths[i])
+        depth = int(ctx.depths[i])
         byte = int(bytes_[i])
         here = int(work[rows + depth])
         there = int(work[others + depth])
         following = int(trans[here * stride + 1 + byte])
         if following <= UNKNOWN:
-            here = settle(auto, pool, table, count, trans, work, here, byte, bases)
+            here = settle(ctx, here, byte, bases)
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                return failure(count)
+                return failure(ctx)
             work[rows + depth] = here
             following = int(trans[here * stride + 1 + byte])
         known = int(trans[there * stride + 1 + byte])
         if known <= UNKNOWN:
-            there = settle(auto, pool, table, count, trans, work, there, byte, bases)
+            there = settle(ctx, there, byte, bases)
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                return failure(count)
+                return failure(ctx)
             work[others + depth] = there
             known = int(trans[there * stride + 1 + byte])
         if following == home:
             following = other
         if known == home:
             known = other
-        stop = int(skips[i])
+        stop = int(ctx.skips[i])
         if following == known:
             i = stop
             continue
@@ -206,22 +183,7 @@ def walk_difference(
             out[token >> 5] |= 1 << (token & 31)
         work[rows + depth + 1] = following
         if known < 0:
-            code = walk(
-                auto,
-                pool,
-                table,
-                count,
-                trans,
-                work,
-                bytes_,
-                depths,
-                skips,
-                tokens,
-                i + 1,
-                stop,
-                bases,
-                out,
-            )
+            code = walk(ctx, i + 1, stop, bases, out)
             if code < 0:
                 return code
             i = stop
@@ -233,14 +195,16 @@ def walk_difference(
 
 
 @jit
-def read_on(auto, pool, table, count, trans, work, blob, start, stop, row, bases):
+def read_on(ctx, start, stop, row, bases):
     """The row after some bytes, or DEAD. Check the flags after it."""
-    stride = int(auto[STRIDE])
+    count = ctx.count
+    trans = ctx.trans
+    stride = int(ctx.stride)
     for i in range(start, stop):
-        byte = int(blob[i])
+        byte = int(ctx.blob[i])
         following = int(trans[row * stride + 1 + byte])
         if following <= UNKNOWN:
-            row = settle(auto, pool, table, count, trans, work, row, byte, bases)
+            row = settle(ctx, row, byte, bases)
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                 return DEAD
             following = int(trans[row * stride + 1 + byte])
@@ -251,111 +215,47 @@ def read_on(auto, pool, table, count, trans, work, blob, start, stop, row, bases
 
 
 @jit
-def walk_below(
-    auto,
-    pool,
-    table,
-    count,
-    trans,
-    work,
-    bytes_,
-    depths,
-    skips,
-    tokens,
-    blob,
-    offsets,
-    row,
-    node,
-    token,
-    bases,
-    out,
-):
+def walk_below(ctx, row, node, token, bases, out):
     """:func:`walk` a node and what lies below it, reading the bytes before it, as ``token`` has them, first."""
-    start = int(offsets[token])
-    depth = int(depths[node])
-    following = read_on(
-        auto, pool, table, count, trans, work, blob, start, start + depth, row, bases
-    )
+    count = ctx.count
+    work = ctx.work
+    start = int(ctx.offsets[token])
+    depth = int(ctx.depths[node])
+    following = read_on(ctx, start, start + depth, row, bases)
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-        return failure(count)
+        return failure(ctx)
     if following < 0:
         return 0
     work[work[W_DEPTH] + MAX_ASKED + depth] = following
-    stop = int(skips[node])
-    return walk(
-        auto,
-        pool,
-        table,
-        count,
-        trans,
-        work,
-        bytes_,
-        depths,
-        skips,
-        tokens,
-        node,
-        stop,
-        bases,
-        out,
-    )
+    stop = int(ctx.skips[node])
+    return walk(ctx, node, stop, bases, out)
 
 
 @jit
-def walk_others(
-    auto,
-    pool,
-    table,
-    count,
-    trans,
-    work,
-    bytes_,
-    depths,
-    skips,
-    tokens,
-    lengths,
-    row,
-    first,
-    loops,
-    slice_loops,
-    beyond,
-    bases,
-    out,
-):
+def walk_others(ctx, part, row, first, loops, beyond, bases, out):
     """Walk the tokens whose first character is none of a run's; unset those of them that are inside the slice.
 
     What a row ``first`` cannot begin with is left out.
     """
+    trans = ctx.trans
+    work = ctx.work
+    bytes_ = ctx.bytes_
     rows = int(work[W_DEPTH]) + MAX_ASKED
-    at = row * int(auto[STRIDE]) + 1
-    first_at = first * int(auto[STRIDE]) + 1
+    at = row * int(ctx.stride) + 1
+    first_at = first * int(ctx.stride) + 1
     node = 0
     while node < bytes_.size:
         byte = int(bytes_[node])
-        stop = int(skips[node])
+        stop = int(ctx.skips[node])
         if not in_run(byte, loops, beyond):
-            if in_run(byte, slice_loops, beyond):
+            if in_run(byte, part.loops, beyond):
                 for i in range(node, stop):
-                    if lengths[i] >= 0:
-                        token = int(tokens[i])
+                    if part.lengths[i] >= 0:
+                        token = int(ctx.tokens[i])
                         out[token >> 5] = int(out[token >> 5]) & ~(1 << (token & 31)) & 0xFFFFFFFF
             if trans[at + byte] != DEAD and trans[first_at + byte] != DEAD:
                 work[rows] = row
-                code = walk(
-                    auto,
-                    pool,
-                    table,
-                    count,
-                    trans,
-                    work,
-                    bytes_,
-                    depths,
-                    skips,
-                    tokens,
-                    node,
-                    stop,
-                    bases,
-                    out,
-                )
+                code = walk(ctx, node, stop, bases, out)
                 if code < 0:
                     return code
         node = stop
@@ -363,52 +263,16 @@ def walk_others(
 
 
 @jit
-def walk_odd(
-    auto,
-    pool,
-    table,
-    count,
-    trans,
-    work,
-    bytes_,
-    depths,
-    skips,
-    tokens,
-    odd,
-    blob,
-    offsets,
-    row,
-    loops,
-    beyond,
-    bases,
-    out,
-):
+def walk_odd(ctx, part, row, loops, beyond, bases, out):
     """Walk what lies below a slice's exits within a character, or after more characters than are counted.
 
     Their bytes are read first. Tokens whose first character is none of the run's are left out.
     """
+    odd = part.odd
     for e in range(odd.size // 2):
         token = int(odd[2 * e + 1])
-        if in_run(int(blob[offsets[token]]), loops, beyond):
-            code = walk_below(
-                auto,
-                pool,
-                table,
-                count,
-                trans,
-                work,
-                bytes_,
-                depths,
-                skips,
-                tokens,
-                blob,
-                offsets,
-                row,
-                int(odd[2 * e]),
-                token,
-                bases,
-                out,
-            )
+        if in_run(int(ctx.blob[ctx.offsets[token]]), loops, beyond):
+            code = walk_below(ctx, row, int(odd[2 * e]), token, bases, out)
             if code < 0:
                 return code
     return 0

@@ -1,0 +1,291 @@
+"""What the kernels work on, as one argument: named arrays and numbers, read from a table of addresses.
+
+A kernel's first parameter ``ctx`` is a :class:`Context`. In compiled code it is one machine word, the address of the
+table, and ``ctx.pool`` is an array made from two of its words; without the JIT it is the object itself, whose
+attributes are the arrays. ``part`` is the same for the arrays of a slice.
+
+Next file to read: ``terms.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import config, int32, int64, types, uint8, uint16, uint32
+from numba.core import cgutils
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    intrinsic,
+    lower_getattr_generic,
+    models,
+    register_model,
+    unbox,
+)
+from numba.np.arrayobj import populate_array
+from numpy.typing import NDArray
+
+__all__ = ["COLUMNS", "Context", "Part", "context_type", "part_type", "words_at"]
+
+_ARRAYS = {
+    "pool": int32,
+    "table": int32,
+    "count": int64,
+    "trans": int32,
+    "work": int32,
+    "rows_at": int64,
+    "rows": uint32,
+    "row_hash": int64,
+    "row_table": int32,
+    "recent": int64,
+    "blob": uint8,
+    "offsets": int64,
+    "bytes_": uint8,
+    "depths": uint16,
+    "skips": int32,
+    "tokens": int32,
+    "duplicates": int32,
+    "eos": int64,
+    "symbol_ids": int32,
+    "symbol_at": int32,
+    "found": int64,
+    "loops": uint32,
+    "around_loops": uint32,
+    "alive": uint32,
+    "words": uint32,
+}
+#: numbers of the automaton: states; symbols (the bytes, then what stands for whole tokens); words of a row of
+#: transitions; words of a set of symbols; whether ``call_order`` holds; whether frames watch, scopes gather;
+#: members that one token can complete, at most
+_NUMBERS = (
+    "n_states",
+    "n_symbols",
+    "stride",
+    "first_words",
+    "ranked",
+    "has_watch",
+    "has_gather",
+    "scope_reach",
+)
+#: columns of the automaton, int32 each
+COLUMNS = (
+    # per state, edges in CSR form; edges without a symbol, their guards or -1; calls
+    "final",
+    "edge_start",
+    "edge_lo",
+    "edge_hi",
+    "edge_target",
+    "empty_start",
+    "empty_target",
+    "empty_guard",
+    "call_start",
+    "call_entry",
+    "call_return",
+    "call_order",
+    "entry_state",
+    "entry_first",
+    # per call site with a value: its loop, or -1 - its watch, or SCOPE_SITE - its scope; its return state
+    "site_loop",
+    "site_return",
+    "loop_entry",
+    "loop_min",
+    "loop_max",
+    "loop_zone",
+    # whether a state's bytes are watched by the frame above which it runs; per watch: root of the tree of texts
+    # that may not come, the cell of texts that came or -1, its language or -1, whether texts that it reads can
+    # be left open in a walk (1: if another ends before in the same token; 2: in any case), what else they are
+    "watched",
+    "watch_root",
+    "watch_cell",
+    "watch_language",
+    "watch_loose",
+    "watch_role",
+    # per node of such a tree: its children (byte, node), whether a text ends there
+    "tree_start",
+    "tree_byte",
+    "tree_node",
+    "tree_end",
+    # languages of fresh texts: first state; per state how many texts follow and its steps
+    "language_at",
+    "texts_left",
+    "step_start",
+    "step_low",
+    "step_high",
+    "step_target",
+    # per guard: what it does, the member's number (or whether others may come), where its set of members begins
+    "guard_op",
+    "guard_item",
+    "guard_set",
+    # per scope: words of bits, least and most members (-1: no bound), where the set of required ones begins,
+    # whether its texts are names (not empty, ended by a quotation mark); what it gathers, how, how many values
+    # its members or items have, where their names are
+    "scope_words",
+    "scope_least",
+    "scope_most",
+    "scope_required",
+    "scope_names",
+    "scope_gather",
+    "scope_flags",
+    "scope_counts",
+    "scope_keys",
+    "sets",
+)
+_PART = {
+    "rows": uint32,
+    "exits": int32,
+    "exits_at": int32,
+    "inner": int32,
+    "inner_at": int32,
+    "leaves": int32,
+    "leaves_at": int32,
+    "odd": int32,
+    "lengths": int32,
+    "loops": uint32,
+    "deepest": int32,
+}
+_WORD = ir.IntType(64)
+
+
+class TableType(types.Type):
+    """A table of (address, length) pairs by field; a number's pair is (number, 0)."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name=f"workbench.{name}")
+
+
+context_type, part_type = TableType("Context"), TableType("Part")
+#: by the table's name: of each field its place and its type
+_FIELDS: dict[str, dict[str, tuple[int, Any]]] = {
+    context_type.name: {
+        name: (i, kind)
+        for i, (name, kind) in enumerate(
+            [
+                *((name, types.Array(kind, 1, "C")) for name, kind in _ARRAYS.items()),
+                *((name, int64) for name in _NUMBERS),
+                *((name, types.Array(int32, 1, "C")) for name in COLUMNS),
+            ]
+        )
+    },
+    part_type.name: {
+        name: (i, types.Array(kind, 1, "C")) for i, (name, kind) in enumerate(_PART.items())
+    },
+}
+_CONTEXT, _PART_FIELDS = _FIELDS[context_type.name], _FIELDS[part_type.name]
+_COLUMNS_AT = _CONTEXT[COLUMNS[0]][0]
+
+
+@register_model(TableType)
+class _Model(models.StructModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, [("address", int64)])
+
+
+@unbox(TableType)
+def _unbox(kind: Any, value: Any, c: Any) -> Any:
+    proxy = cgutils.create_struct_proxy(kind)(c.context, c.builder)
+    native = c.unbox(int64, value)
+    proxy.address = native.value
+    return NativeValue(proxy._getvalue(), is_error=native.is_error)
+
+
+@infer_getattr
+class _Attributes(AttributeTemplate):
+    key = TableType
+
+    def generic_resolve(self, kind: Any, name: str) -> Any:
+        return _FIELDS[kind.name].get(name, (0, None))[1]
+
+
+def _array(target: Any, builder: Any, kind: Any, address: Any, length: Any) -> Any:
+    """An array over memory that it does not own."""
+    array = target.make_array(kind)(target, builder)
+    size = ir.Constant(_WORD, kind.dtype.bitwidth // 8)
+    data = builder.inttoptr(address, array.data.type)
+    populate_array(array, data=data, shape=[length], strides=[size], itemsize=size, meminfo=None)
+    return array._getvalue()
+
+
+@lower_getattr_generic(TableType)
+def _lower(target: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
+    proxy = cgutils.create_struct_proxy(kind)(target, builder, value=value)
+    i, field = _FIELDS[kind.name][name]
+    table = builder.inttoptr(proxy.address, _WORD.as_pointer())
+
+    def word(j: int) -> Any:
+        load = builder.load(builder.gep(table, [ir.Constant(_WORD, j)]))
+        # no kernel changes the table: what is read once may be kept, or read again where it is needed
+        load.set_metadata("invariant.load", builder.module.add_metadata([]))
+        return load
+
+    if field is int64:
+        return word(2 * i)
+    return _array(target, builder, field, word(2 * i), word(2 * i + 1))
+
+
+@intrinsic
+def words_at(typing_context: Any, address: Any, length: Any) -> Any:
+    """The uint32 words at an address."""
+    kind = types.Array(uint32, 1, "C")
+
+    def generate(target: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _array(target, builder, kind, args[0], args[1])
+
+    return kind(int64, int64), generate
+
+
+class Context:
+    """The arrays and numbers of an engine; :meth:`place` puts others in their places.
+
+    ``handle`` is what kernels take: the table's address, or the object itself without the JIT.
+    """
+
+    def __init__(self) -> None:
+        self._words = np.zeros(2 * len(_CONTEXT), dtype=np.int64)
+        self.handle: Any = self if config.DISABLE_JIT else self._words.ctypes.data
+
+    def __getattr__(self, name: str) -> Any:
+        # what is never placed does not exist
+        raise AttributeError(f"there is no {name} in the context")
+
+    def place(self, **arrays: NDArray[Any]) -> None:
+        """Let kernels work on these arrays, by their names, from now on."""
+        for name, array in arrays.items():
+            i = 2 * _CONTEXT[name][0]
+            self._words[i : i + 2] = array.ctypes.data, array.size
+            setattr(self, name, array)
+
+    def number(self, **numbers: int) -> None:
+        """Set numbers of the automaton."""
+        for name, value in numbers.items():
+            self._words[2 * _CONTEXT[name][0]] = value
+            setattr(self, name, value)
+
+    def columns(self, array: NDArray[np.int32], begins: NDArray[np.int64]) -> None:
+        """The automaton's columns: parts of one array, in their order, from ``begins`` to the next one's begin."""
+        at = 2 * _COLUMNS_AT
+        stop = at + 2 * len(COLUMNS)
+        self._words[at:stop:2] = array.ctypes.data + array.itemsize * begins[:-1]
+        self._words[at + 1 : stop : 2] = np.diff(begins)
+        bounds = begins.tolist()
+        for name, first, last in zip(COLUMNS, bounds, bounds[1:], strict=False):
+            setattr(self, name, array[first:last])
+
+
+class Part:
+    """The arrays of a slice, for kernels, empty where none are given; ``handle`` as in :class:`Context`."""
+
+    def __init__(self, **arrays: NDArray[Any]) -> None:
+        self._words = np.zeros(2 * len(_PART_FIELDS), dtype=np.int64)
+        for name, (i, kind) in _PART_FIELDS.items():
+            array = arrays.get(name)
+            if array is None:
+                array = np.zeros(0, dtype=kind.dtype.name)
+            self._words[2 * i : 2 * i + 2] = array.ctypes.data, array.size
+            setattr(self, name, array)
+        self.handle: Any = self if config.DISABLE_JIT else self._words.ctypes.data
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"there is no {name} in a slice")
