@@ -13,8 +13,6 @@ from workbench.engine.layout import (
     DEAD,
     FULL,
     OVERFLOW,
-    R_MARK,
-    R_STATE,
     REFUSED,
     TOO_COMPLEX,
 )
@@ -81,7 +79,6 @@ def both(ctx, shape, bases, shape2, bases2):
     """A sequence in either of two configurations; returns what :func:`advance` does."""
     pool = ctx.pool
     count = ctx.count
-    work = ctx.work
     m = 0
     for i in range(0, int(pool[shape]) >> 5, 2):
         stacks = int(pool[bases + 3 + pool[shape + 4 + i]])
@@ -90,7 +87,7 @@ def both(ctx, shape, bases, shape2, bases2):
         stacks = int(pool[bases2 + 3 + pool[shape2 + 4 + i]])
         m = add_result(ctx, m, int(pool[shape2 + 3 + i]), stacks)
     for k in range(m):
-        work[work[R_MARK] + work[work[R_STATE] + k]] = 0
+        ctx.result_of[ctx.result_state[k]] = 0
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
         return failure(ctx), 0
     shape, bases = shape_and_bases(ctx, m)

@@ -31,9 +31,6 @@ from workbench.engine.layout import (
     OUTERMOST,
     OVERFLOW,
     PENDING,
-    R_MARK,
-    R_SET,
-    R_STATE,
     REVEAL,
     SCOPE_SITE,
     SET,
@@ -43,17 +40,6 @@ from workbench.engine.layout import (
     TOO_COMPLEX,
     UNKEPT,
     UNSAID,
-    W_BUFFER,
-    W_LEFT,
-    W_MARK,
-    W_OPEN,
-    W_PATH,
-    W_QUEUED,
-    W_SET,
-    W_STACK,
-    W_STATE,
-    W_TREE,
-    W_TREE_SIZE,
     WATCH,
     WHOLE,
     WORK,
@@ -117,10 +103,9 @@ def frame_label(ctx, frame, full):
 def revealed(ctx, stacks, full):
     """REVEAL of a SET without holes: its labels and, per label, the united parents."""
     pool = ctx.pool
-    work = ctx.work
     n = int(pool[stacks]) >> 5
     # the labels found so far lie behind the part of the buffer that union() uses
-    base = int(work[W_PATH])
+    base = ctx.path
     bottom = 0
     found = 0
     for i in range(n):
@@ -132,10 +117,10 @@ def revealed(ctx, stacks, full):
         zone = int(frame_label(ctx, element, full))
         parents = int(pool[element + 5])
         k = 0
-        while k < found and not (work[base + 3 * k] == target and work[base + 3 * k + 1] == zone):
+        while k < found and not (base[3 * k] == target and base[3 * k + 1] == zone):
             k += 1
         if k < found:
-            work[base + 3 * k + 2] = union(ctx, int(work[base + 3 * k + 2]), parents)
+            base[3 * k + 2] = union(ctx, int(base[3 * k + 2]), parents)
         elif found >= MAX_ASKED:
             ctx.count[TOO_COMPLEX] = 1
             return 0
@@ -143,26 +128,25 @@ def revealed(ctx, stacks, full):
             k = found
             found += 1
             while k > 0 and (
-                work[base + 3 * k - 3] > target
-                or (work[base + 3 * k - 3] == target and work[base + 3 * k - 2] > zone)
+                base[3 * k - 3] > target or (base[3 * k - 3] == target and base[3 * k - 2] > zone)
             ):
-                work[base + 3 * k] = work[base + 3 * k - 3]
-                work[base + 3 * k + 1] = work[base + 3 * k - 2]
-                work[base + 3 * k + 2] = work[base + 3 * k - 1]
+                base[3 * k] = base[3 * k - 3]
+                base[3 * k + 1] = base[3 * k - 2]
+                base[3 * k + 2] = base[3 * k - 1]
                 k -= 1
-            work[base + 3 * k] = target
-            work[base + 3 * k + 1] = zone
-            work[base + 3 * k + 2] = parents
-    buffer = work[W_BUFFER]
-    work[buffer] = bottom
+            base[3 * k] = target
+            base[3 * k + 1] = zone
+            base[3 * k + 2] = parents
+    buffer = ctx.buffer
+    buffer[0] = bottom
     for k in range(found):
-        work[buffer + 1 + 2 * k] = work[base + 3 * k]
-        work[buffer + 2 + 2 * k] = work[base + 3 * k + 1]
-    labels = intern(ctx, LABELS, work, buffer, 2 * found + 1)
-    work[buffer] = labels
+        buffer[1 + 2 * k] = base[3 * k]
+        buffer[2 + 2 * k] = base[3 * k + 1]
+    labels = intern(ctx, LABELS, buffer, 0, 2 * found + 1)
+    buffer[0] = labels
     for k in range(found):
-        work[buffer + 1 + k] = work[base + 3 * k + 2]
-    return intern(ctx, REVEAL, work, buffer, found + 1)
+        buffer[1 + k] = base[3 * k + 2]
+    return intern(ctx, REVEAL, buffer, 0, found + 1)
 
 
 @jit
@@ -199,76 +183,70 @@ def reveal_all(ctx, stacks):
 @jit
 def add_thread(ctx, n, state, stacks):
     """Add a thread to the closure under way, uniting stacks of equal states; returns the new size."""
-    work = ctx.work
-    mark = work[W_MARK] + state
-    k = int(work[mark]) - 1
+    k = int(ctx.thread_of[state]) - 1
     if k < 0:
         k = n
         n += 1
-        work[mark] = k + 1
-        work[work[W_STATE] + k] = state
-        work[work[W_SET] + k] = stacks
+        ctx.thread_of[state] = k + 1
+        ctx.thread_state[k] = state
+        ctx.thread_stacks[k] = stacks
     else:
-        old = int(work[work[W_SET] + k])
+        old = int(ctx.thread_stacks[k])
         both = union(ctx, old, stacks)
         if both == old:
             return n
-        work[work[W_SET] + k] = both
-    if work[work[W_QUEUED] + k] == 0:
-        work[work[W_QUEUED] + k] = 1
-        work[work[W_STACK]] += 1
-        work[work[W_STACK] + work[work[W_STACK]]] = k
+        ctx.thread_stacks[k] = both
+    if ctx.queued[k] == 0:
+        ctx.queued[k] = 1
+        ctx.agenda[0] += 1
+        ctx.agenda[ctx.agenda[0]] = k
     return n
 
 
 @jit
 def add_result(ctx, n, state, stacks):
     """Add a thread to the result under way; returns the new size."""
-    work = ctx.work
-    mark = work[R_MARK] + state
-    k = int(work[mark]) - 1
+    k = int(ctx.result_of[state]) - 1
     if k < 0:
-        work[mark] = n + 1
-        work[work[R_STATE] + n] = state
-        work[work[R_SET] + n] = stacks
+        ctx.result_of[state] = n + 1
+        ctx.result_state[n] = state
+        ctx.result_stacks[n] = stacks
         return n + 1
-    work[work[R_SET] + k] = union(ctx, int(work[work[R_SET] + k]), stacks)
+    ctx.result_stacks[k] = union(ctx, int(ctx.result_stacks[k]), stacks)
     return n
 
 
 @jit
 def next_thread(ctx):
     """Number of a thread whose closure is due, or -1."""
-    work = ctx.work
-    top = int(work[work[W_STACK]])
+    top = int(ctx.agenda[0])
     if top == 0:
         return -1
-    k = int(work[work[W_STACK] + top])
-    work[work[W_STACK]] = top - 1
-    work[work[W_QUEUED] + k] = 0
+    k = int(ctx.agenda[top])
+    ctx.agenda[0] = top - 1
+    ctx.queued[k] = 0
     return k
 
 
 @jit
 def flush_rounds(ctx, n, state, rounds):
-    """Add the thread that begins another iteration, on all the frames collected in W_TREE."""
-    work = ctx.work
+    """Add the thread that begins another iteration, on all the frames collected in ``tree``."""
     if rounds == 0:
         return n
-    tree = int(work[W_TREE])
+    tree = ctx.tree
     kept = 0
     for i in range(rounds):
-        frame = work[tree + i]
+        frame = tree[i]
         k = kept
-        while k > 0 and work[tree + k - 1] > frame:
+        while k > 0 and tree[k - 1] > frame:
             k -= 1
-        if k > 0 and work[tree + k - 1] == frame:
+        if k > 0 and tree[k - 1] == frame:
             continue
         for j in range(kept, k, -1):
-            work[tree + j] = work[tree + j - 1]
-        work[tree + k] = frame
+            tree[j] = tree[j - 1]
+        tree[k] = frame
         kept += 1
-    stacks = intern(ctx, SET, work, tree, kept)
+    stacks = intern(ctx, SET, tree, 0, kept)
     return add_thread(ctx, n, state, stacks)
 
 
@@ -281,8 +259,7 @@ def pop_all(ctx, n, stacks, cls, exact):
     """
     pool = ctx.pool
     count = ctx.count
-    work = ctx.work
-    tree = int(work[W_TREE])
+    tree = ctx.tree
     rounds = 0
     rounds_state = -1
     bottom = 0
@@ -355,11 +332,11 @@ def pop_all(ctx, n, stacks, cls, exact):
                 value = int(zone_of(ctx, site, value))
         if can_loop:
             state = int(ctx.entry_state[ctx.loop_entry[loop]])
-            if state != rounds_state or rounds >= work[W_TREE_SIZE]:
+            if state != rounds_state or rounds >= ctx.tree.size:
                 n = flush_rounds(ctx, n, rounds_state, rounds)
                 rounds_state = state
                 rounds = 0
-            work[tree + rounds] = term3(ctx, FRAME, target, value, parents)
+            tree[rounds] = term3(ctx, FRAME, target, value, parents)
             rounds += 1
         if can_leave:
             n = add_thread(ctx, n, back, parents)
@@ -370,14 +347,13 @@ def pop_all(ctx, n, stacks, cls, exact):
 @jit
 def reads(ctx, state, cls):
     """Whether a symbol may come next in a state, whatever guards say; also true where it takes long to tell."""
-    work = ctx.work
-    stack = int(work[W_LEFT])
-    work[stack] = state
+    stack = ctx.left
+    stack[0] = state
     n = 1
     steps = 0
     while n > 0:
         n -= 1
-        state = int(work[stack + n])
+        state = int(stack[n])
         steps += 1
         if steps > MOST_STEPS or ctx.final[state] != 0:
             return True
@@ -385,13 +361,13 @@ def reads(ctx, state, cls):
             if ctx.edge_lo[e] <= cls <= ctx.edge_hi[e]:
                 return True
         for e in range(ctx.empty_start[state], ctx.empty_start[state + 1]):
-            work[stack + n] = ctx.empty_target[e]
+            stack[n] = ctx.empty_target[e]
             n += 1
         for c in range(ctx.call_start[state], ctx.call_start[state + 1]):
             start = int(ctx.entry_state[ctx.call_entry[c]])
             if start < 0:
                 return True
-            work[stack + n] = start
+            stack[n] = start
             n += 1
         if n > MOST_STEPS:
             return True
@@ -402,29 +378,27 @@ def reads(ctx, state, cls):
 def decided(ctx, state, cls):
     """Whether a thread that may or may not be in a state matters for a symbol: TOO_COMPLEX is 2 if so.
 
-    For all symbols (-1), those for which it does are marked in W_OPEN.
+    For all symbols (-1), those for which it does are marked in ``open_symbols``.
     """
     count = ctx.count
-    work = ctx.work
     count[TOO_COMPLEX] = 0
     if cls >= 0:
         if reads(ctx, state, cls):
             count[TOO_COMPLEX] = 2
         return
-    open_at = int(work[W_OPEN])
+    open_at = ctx.open_symbols
     for symbol in range(ctx.n_symbols):
-        if work[open_at + symbol] == 0 and reads(ctx, state, symbol):
-            work[open_at + symbol] = 1
-    work[open_at + int(ctx.n_symbols)] = 1
+        if open_at[symbol] == 0 and reads(ctx, state, symbol):
+            open_at[symbol] = 1
+    open_at[int(ctx.n_symbols)] = 1
 
 
 @jit
 def push_calls(ctx, n, k, cls, exact):
     """Add the threads inside the calls of thread ``k`` that may begin with a symbol (-1: with any)."""
     count = ctx.count
-    work = ctx.work
-    state = int(work[work[W_STATE] + k])
-    stacks = int(work[work[W_SET] + k])
+    state = int(ctx.thread_state[k])
+    stacks = int(ctx.thread_stacks[k])
     for c in range(ctx.call_start[state], ctx.call_start[state + 1]):
         entry = int(ctx.call_entry[c])
         if cls >= 0:
@@ -471,28 +445,27 @@ def push_all(ctx, n, cls, exact):
     stacks below it, and not again for each that is found later.
     """
     count = ctx.count
-    work = ctx.work
-    queued = work[W_QUEUED]
-    states = work[W_STATE]
-    stack = int(work[W_STACK])
-    work[stack] = 0
+    queued = ctx.queued
+    states = ctx.thread_state
+    stack = ctx.agenda
+    stack[0] = 0
     for k in range(n):
-        state = work[states + k]
+        state = states[k]
         if ctx.call_start[state] < ctx.call_start[state + 1]:
-            work[queued + k] = 1
-            work[stack] += 1
-            work[stack + work[stack]] = k
-    if work[stack] == 0:
+            queued[k] = 1
+            stack[0] += 1
+            stack[stack[0]] = k
+    if stack[0] == 0:
         return n
     if ctx.ranked == 0:
         while count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
             k = next_thread(ctx)
             if k < 0:
                 break
-            state = int(work[states + k])
+            state = int(states[k])
             for e in range(ctx.empty_start[state], ctx.empty_start[state + 1]):
                 target = int(ctx.empty_target[e])
-                stacks = int(work[work[W_SET] + k])
+                stacks = int(ctx.thread_stacks[k])
                 if ctx.empty_guard[e] >= 0:
                     guard = int(ctx.empty_guard[e])
                     stacks = int(guarded(ctx, stacks, guard, exact))
@@ -510,16 +483,16 @@ def push_all(ctx, n, cls, exact):
         best = -1
         order = 0
         for k in range(n):
-            if work[queued + k] != 0:
-                rank = ctx.call_order[work[states + k]]
+            if queued[k] != 0:
+                rank = ctx.call_order[states[k]]
                 if best < 0 or rank < order:
                     best = k
                     order = rank
         if best < 0:
             break
-        work[queued + best] = 0
+        queued[best] = 0
         n = push_calls(ctx, n, best, cls, exact)
-        work[stack] = 0
+        stack[0] = 0
     return n
 
 
@@ -527,8 +500,7 @@ def push_all(ctx, n, cls, exact):
 def begin_closure(ctx, shape, bases):
     """Start a closure with the threads of a configuration; returns its size."""
     pool = ctx.pool
-    work = ctx.work
-    work[work[W_STACK]] = 0
+    ctx.agenda[0] = 0
     n = 0
     items = int(pool[shape]) >> 5
     for i in range(0, items, 2):
@@ -541,10 +513,9 @@ def begin_closure(ctx, shape, bases):
 @jit
 def end_closure(ctx, n):
     """Clear the marks of a closure."""
-    work = ctx.work
     for k in range(n):
-        work[work[W_MARK] + work[work[W_STATE] + k]] = 0
-        work[work[W_QUEUED] + k] = 0
+        ctx.thread_of[ctx.thread_state[k]] = 0
+        ctx.queued[k] = 0
 
 
 @jit
@@ -555,15 +526,14 @@ def close(ctx, n, cls, exact):
     """
     pool = ctx.pool
     count = ctx.count
-    work = ctx.work
     ask = 0
     yes = 0
     while ask == 0:
         k = next_thread(ctx)
         if k < 0:
             break
-        state = int(work[work[W_STATE] + k])
-        stacks = int(work[work[W_SET] + k])
+        state = int(ctx.thread_state[k])
+        stacks = int(ctx.thread_stacks[k])
         count[WORK] += 1
         if count[WORK] > count[WORK_LIMIT]:
             count[TOO_COMPLEX] = 1
@@ -591,9 +561,9 @@ def close(ctx, n, cls, exact):
     if ctx.has_watch != 0 and ask == 0:
         # the frames that watch must be seen before a byte is taken
         for k in range(n):
-            if ctx.watched[work[work[W_STATE] + k]] == 0:
+            if ctx.watched[ctx.thread_state[k]] == 0:
                 continue
-            stacks = int(work[work[W_SET] + k])
+            stacks = int(ctx.thread_stacks[k])
             for i in range(int(pool[stacks]) >> 5):
                 element = int(pool[stacks + 3 + i])
                 if pool[element] & 31 == HOLE:
@@ -603,12 +573,11 @@ def close(ctx, n, cls, exact):
 
 @jit
 def step(ctx, shape, bases, cls, exact):
-    """One symbol: the threads that live after it, in ``work``.
+    """One symbol: the threads that live after it, in ``result_state``.
 
     Returns their number (0: dead) or ASK - hole. Nothing is remembered here.
     """
     count = ctx.count
-    work = ctx.work
     count[STEPS] += 1
     n = begin_closure(ctx, shape, bases)
     n, ask, _ = close(ctx, n, cls, exact)
@@ -617,12 +586,12 @@ def step(ctx, shape, bases, cls, exact):
     m = 0
     if ask == 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
         for k in range(n):
-            state = int(work[work[W_STATE] + k])
+            state = int(ctx.thread_state[k])
             for e in range(ctx.edge_start[state], ctx.edge_start[state + 1]):
                 if ctx.edge_lo[e] > cls:
                     break
                 if cls <= ctx.edge_hi[e]:
-                    stacks = int(work[work[W_SET] + k])
+                    stacks = int(ctx.thread_stacks[k])
                     if ctx.has_watch != 0 and ctx.watched[state] != 0:
                         if undecided(ctx, stacks):
                             count[TOO_COMPLEX] = 2
@@ -633,7 +602,7 @@ def step(ctx, shape, bases, cls, exact):
                     target = int(ctx.edge_target[e])
                     m = add_result(ctx, m, target, stacks)
         for k in range(m):
-            work[work[R_MARK] + work[work[R_STATE] + k]] = 0
+            ctx.result_of[ctx.result_state[k]] = 0
     end_closure(ctx, n)
     if ask != 0:
         return ask
@@ -643,35 +612,34 @@ def step(ctx, shape, bases, cls, exact):
 @jit
 def shape_and_bases(ctx, m):
     """Intern the threads that step() left: SHAPE and BASES, holes numbered by first use."""
-    work = ctx.work
-    states = work[R_STATE]
-    sets = work[R_SET]
+    states = ctx.result_state
+    sets = ctx.result_stacks
     for i in range(1, m):
-        state = work[states + i]
-        stacks = work[sets + i]
+        state = states[i]
+        stacks = sets[i]
         k = i
-        while k > 0 and work[states + k - 1] > state:
-            work[states + k] = work[states + k - 1]
-            work[sets + k] = work[sets + k - 1]
+        while k > 0 and states[k - 1] > state:
+            states[k] = states[k - 1]
+            sets[k] = sets[k - 1]
             k -= 1
-        work[states + k] = state
-        work[sets + k] = stacks
-    buffer = work[W_BUFFER]
-    holes = work[R_MARK]  # all zero outside step(); used as scratch and cleared below
+        states[k] = state
+        sets[k] = stacks
+    buffer = ctx.buffer
+    holes = ctx.result_of  # all zero outside step(); used as scratch and cleared below
     h = 0
     for i in range(m):
-        stacks = work[sets + i]
+        stacks = sets[i]
         k = 0
-        while k < h and work[holes + k] != stacks:
+        while k < h and holes[k] != stacks:
             k += 1
         if k == h:
-            work[holes + h] = stacks
+            holes[h] = stacks
             h += 1
-        work[buffer + 2 * i] = work[states + i]
-        work[buffer + 2 * i + 1] = k
-    shape = intern(ctx, SHAPE, work, buffer, 2 * m)
+        buffer[2 * i] = states[i]
+        buffer[2 * i + 1] = k
+    shape = intern(ctx, SHAPE, buffer, 0, 2 * m)
     for k in range(h):
-        work[buffer + k] = work[holes + k]
-        work[holes + k] = 0
-    bases = intern(ctx, BASES, work, buffer, h)
+        buffer[k] = holes[k]
+        holes[k] = 0
+    bases = intern(ctx, BASES, buffer, 0, h)
     return shape, bases

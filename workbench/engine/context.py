@@ -28,14 +28,13 @@ from numba.extending import (
 from numba.np.arrayobj import populate_array
 from numpy.typing import NDArray
 
-__all__ = ["COLUMNS", "Context", "Part", "context_type", "part_type", "words_at"]
+__all__ = ["COLUMNS", "SCRATCH", "Context", "Part", "context_type", "part_type", "words_at"]
 
 _ARRAYS = {
     "pool": int32,
     "table": int32,
     "count": int64,
     "trans": int32,
-    "work": int32,
     "rows_at": int64,
     "rows": uint32,
     "row_hash": int64,
@@ -133,6 +132,56 @@ COLUMNS = (
     "scope_keys",
     "sets",
 )
+#: scratch space, int32 each; kernels leave it as they found it, where it says so
+SCRATCH = (
+    # the closure under way: per thread its state, its SET, whether it is on the agenda; per state 1 + its thread
+    # or 0; the threads due, their number first
+    "thread_state",
+    "thread_stacks",
+    "queued",
+    "thread_of",
+    "agenda",
+    # the same for the threads after a symbol
+    "result_state",
+    "result_stacks",
+    "result_of",
+    # per state the SHAPE of a lone thread in it, 0 where it is not known
+    "lone_shape",
+    # the contents of a term that is to be interned; frames; a list of terms
+    "buffer",
+    "tree",
+    "path",
+    # (hole, labels) asked in the walk under way; holes on the way to the stacks
+    "asked",
+    "hole_path",
+    # rows by depth of a walk, and of a second one beside it
+    "row_at",
+    "other_row_at",
+    # bytes of a text; the nodes of a tree on its way; how many texts are left after each
+    "text",
+    "way",
+    "left",
+    # rows of a run by its length, and what they lead to
+    "chain",
+    "follow",
+    # rows that a run may come to, the same with what they ask answered, what is to come of a character, how many
+    # bytes it took, and which of them is where, by hash
+    "closed_row",
+    "closed_asked",
+    "closed_state",
+    "closed_level",
+    "closed_place",
+    # the records around a value, innermost first, and their scopes
+    "levels",
+    "scopes",
+    # symbols on which a row is not known; segments of the alphabet: of each symbol, first link and first symbol of
+    # each; links of a segment's edges: (next link or -1, target, stacks)
+    "open_symbols",
+    "cut",
+    "head",
+    "begin",
+    "link",
+)
 _PART = {
     "rows": uint32,
     "exits": int32,
@@ -166,6 +215,7 @@ _FIELDS: dict[str, dict[str, tuple[int, Any]]] = {
                 *((name, types.Array(kind, 1, "C")) for name, kind in _ARRAYS.items()),
                 *((name, int64) for name in _NUMBERS),
                 *((name, types.Array(int32, 1, "C")) for name in COLUMNS),
+                *((name, types.Array(int32, 1, "C")) for name in SCRATCH),
             ]
         )
     },
@@ -174,7 +224,6 @@ _FIELDS: dict[str, dict[str, tuple[int, Any]]] = {
     },
 }
 _CONTEXT, _PART_FIELDS = _FIELDS[context_type.name], _FIELDS[part_type.name]
-_COLUMNS_AT = _CONTEXT[COLUMNS[0]][0]
 
 
 @register_model(TableType)
@@ -239,22 +288,35 @@ def words_at(typing_context: Any, address: Any, length: Any) -> Any:
 class Context:
     """The arrays and numbers of an engine; :meth:`place` puts others in their places.
 
-    ``handle`` is what kernels take: the table's address, or the object itself without the JIT.
+    It begins with those of ``base``. ``handle`` is what kernels take: the table's address, or the object itself
+    without the JIT.
     """
 
-    def __init__(self) -> None:
-        self._words = np.zeros(2 * len(_CONTEXT), dtype=np.int64)
+    def __init__(self, base: Context | None = None) -> None:
+        if base is None:
+            self._words = np.zeros(2 * len(_CONTEXT), dtype=np.int64)
+        else:
+            vars(self).update(vars(base))
+            self._words = base._words.copy()
         self.handle: Any = self if config.DISABLE_JIT else self._words.ctypes.data
 
     def __getattr__(self, name: str) -> Any:
-        # what is never placed does not exist
-        raise AttributeError(f"there is no {name} in the context")
+        # a part is made an array of its own when Python asks for it
+        names = COLUMNS if name in COLUMNS else SCRATCH if name in SCRATCH else ()
+        if names not in vars(self).get("_parts", {}):
+            raise AttributeError(f"there is no {name} in the context")
+        array, begins = self._parts[names]
+        i = names.index(name)
+        part = array[int(begins[i]) : int(begins[i + 1])]
+        setattr(self, name, part)
+        return part
 
     def place(self, **arrays: NDArray[Any]) -> None:
         """Let kernels work on these arrays, by their names, from now on."""
         for name, array in arrays.items():
             i = 2 * _CONTEXT[name][0]
-            self._words[i : i + 2] = array.ctypes.data, array.size
+            self._words[i] = array.__array_interface__["data"][0]
+            self._words[i + 1] = array.size
             setattr(self, name, array)
 
     def number(self, **numbers: int) -> None:
@@ -263,15 +325,18 @@ class Context:
             self._words[2 * _CONTEXT[name][0]] = value
             setattr(self, name, value)
 
-    def columns(self, array: NDArray[np.int32], begins: NDArray[np.int64]) -> None:
-        """The automaton's columns: parts of one array, in their order, from ``begins`` to the next one's begin."""
-        at = 2 * _COLUMNS_AT
-        stop = at + 2 * len(COLUMNS)
-        self._words[at:stop:2] = array.ctypes.data + array.itemsize * begins[:-1]
+    def parts(
+        self, names: tuple[str, ...], array: NDArray[np.int32], begins: NDArray[np.int64]
+    ) -> None:
+        """All COLUMNS or all of SCRATCH: parts of one array, each from its begin to the next one's."""
+        at = 2 * _CONTEXT[names[0]][0]
+        stop = at + 2 * len(names)
+        address = array.__array_interface__["data"][0]
+        self._words[at:stop:2] = address + array.itemsize * begins[:-1]
         self._words[at + 1 : stop : 2] = np.diff(begins)
-        bounds = begins.tolist()
-        for name, first, last in zip(COLUMNS, bounds, bounds[1:], strict=False):
-            setattr(self, name, array[first:last])
+        for name in vars(self).keys() & names:
+            delattr(self, name)
+        self._parts = vars(self).get("_parts", {}) | {names: (array, begins)}
 
 
 class Part:

@@ -31,7 +31,7 @@ from workbench.engine.context import Context
 from workbench.engine.distances import least_bytes, number_of_stacks
 from workbench.engine.positions import Positioned, Sequence, renumber
 from workbench.engine.slices import NOTHING, Slice, slices_of
-from workbench.engine.tables import Packed, scratch
+from workbench.engine.tables import Packed, place_scratch
 from workbench.errors import GrammarTooComplex
 from workbench.inputs import need_number
 from workbench.vocabulary import Vocabulary
@@ -56,7 +56,7 @@ class Engine:
         self.lock = RLock()
         self.n_words = (vocabulary.width + 31) // 32
         self.slices = slices_of(vocabulary)
-        self.ctx = Context()
+        self.ctx = Context(self.slices.ctx)
         self.packed = Packed(automaton, self.slices, self.ctx)
         self.stride = self.packed.n_symbols + 1
         self._symbol_of = {
@@ -69,16 +69,7 @@ class Engine:
         self.epoch = 0
         self._tidy_at = budgets.arena_words
         self.sequences: weakref.WeakSet[Sequence] = weakref.WeakSet()
-        trie = self.slices.trie
         self.ctx.place(
-            bytes_=trie.byte,
-            depths=trie.depth,
-            skips=trie.skip,
-            tokens=trie.token,
-            duplicates=self.slices.duplicates,
-            blob=self.slices.blob,
-            offsets=self.slices.offsets,
-            eos=np.array(vocabulary.eos_ids, dtype=np.int64),
             symbol_ids=np.array([t for ids in automaton.symbols for t in ids], dtype=np.int32),
             symbol_at=np.cumsum([0, *map(len, automaton.symbols)], dtype=np.int32),
             loops=np.zeros(8, dtype=np.uint32),
@@ -130,8 +121,7 @@ class Engine:
 
     def _forget_lone(self) -> None:
         """The shapes of lone threads, where terms are numbered anew."""
-        lone = int(self.ctx.work[layout.W_LONE])
-        self.ctx.work[lone : lone + self._work_room + 1] = 0
+        self.ctx.lone_shape[:] = 0
 
     def _drop_rows(self) -> None:
         self.ctx.place(rows=take_rows(self._rows_room))
@@ -153,8 +143,7 @@ class Engine:
 
     def _intern_start(self) -> int:
         ctx = self.ctx.handle
-        buffer = int(self.ctx.work[layout.W_BUFFER])
-        bottom = k.intern(ctx, layout.BOTTOM, self.ctx.work, buffer, 0)
+        bottom = k.intern(ctx, layout.BOTTOM, self.ctx.buffer, 0, 0)
         stacks = k.term1(ctx, layout.SET, bottom)
         bases = k.term1(ctx, layout.BASES, stacks)
         shape = k.term2(ctx, layout.SHAPE, self.automaton.start, 0)
@@ -185,7 +174,7 @@ class Engine:
     def _new_scratch(self) -> None:
         vocabulary = self.vocabulary
         room = self.packed.states_room
-        self.ctx.place(work=scratch(room, self.packed.n_symbols, vocabulary.max_token_bytes))
+        place_scratch(self.ctx, room, self.packed.n_symbols, vocabulary.max_token_bytes)
         self._work_room = room
 
     def _build(self, entry: int) -> None:

@@ -25,24 +25,11 @@ from workbench.engine.layout import (
     LEFT_OPEN,
     MAX_ASKED,
     OVERFLOW,
-    R_MARK,
-    R_STATE,
     ROWS,
     SET,
     SHAPE,
     TOO_COMPLEX,
     UNKNOWN,
-    W_BEGIN,
-    W_BUFFER,
-    W_CUT,
-    W_HEAD,
-    W_LINK,
-    W_LINKS,
-    W_LONE,
-    W_OPEN,
-    W_PATH,
-    W_SET,
-    W_STATE,
 )
 from workbench.engine.terms import intern, term1, term2, term3
 from workbench.engine.texts import cut_watched, keeps_text, undecided, watched
@@ -86,7 +73,6 @@ def plain_row(ctx, shape):
     """Row of a shape over holes 0, 1, ..."""
     pool = ctx.pool
     count = ctx.count
-    work = ctx.work
     row = int(pool[shape + 1])
     if row >= 0:
         return row
@@ -94,14 +80,14 @@ def plain_row(ctx, shape):
     for i in range(1, int(pool[shape]) >> 5, 2):
         top = max(top, int(pool[shape + 3 + i]))
     # the sets go behind the buffer that the terms use
-    path = work[W_PATH]
+    path = ctx.path
     if top + 1 > 3 * MAX_ASKED:
         count[TOO_COMPLEX] = 1
         return 0
     for h in range(top + 1):
         hole = term3(ctx, HOLE, -1, h, 0)
-        work[path + h] = term1(ctx, SET, hole)
-    bases = intern(ctx, BASES, work, path, top + 1)
+        path[h] = term1(ctx, SET, hole)
+    bases = intern(ctx, BASES, path, 0, top + 1)
     row = row_of(ctx, shape, bases)
     if count[OVERFLOW] == 0:
         pool[shape + 1] = row
@@ -112,39 +98,38 @@ def plain_row(ctx, shape):
 def link_edges(ctx, n):
     """Sort the byte edges of a closure into the segments of the alphabet on which they agree.
 
-    Segment ``i`` begins at symbol W_BEGIN[i]; its edges are a linked list from W_HEAD[i]. Returns the
+    Segment ``i`` begins at symbol ``begin``[i]; its edges are a linked list from ``head``[i]. Returns the
     number of segments, 0 when the links do not fit.
     """
-    work = ctx.work
     symbols = int(ctx.n_symbols)
-    head = int(work[W_HEAD])
-    link = int(work[W_LINK])
-    begin = int(work[W_BEGIN])
-    cut = int(work[W_CUT])
-    cuts = work[cut : cut + symbols + 1]
+    head = ctx.head
+    link = ctx.link
+    begin = ctx.begin
+    cut = ctx.cut
+    cuts = cut[: symbols + 1]
     for i in range(cuts.size):
         cuts[i] = 0
     for k in range(n):
-        state = int(work[work[W_STATE] + k])
+        state = int(ctx.thread_state[k])
         for e in range(ctx.edge_start[state], ctx.edge_start[state + 1]):
             cuts[ctx.edge_lo[e]] = 1
             cuts[ctx.edge_hi[e] + 1] = 1
         if ctx.has_watch != 0 and ctx.watched[state] != 0:
-            cut_watched(ctx, int(work[work[W_SET] + k]))
+            cut_watched(ctx, int(ctx.thread_stacks[k]))
     segment = 0
-    work[head] = -1
-    work[begin] = 0
+    head[0] = -1
+    begin[0] = 0
     for i in range(cuts.size):
         if cuts[i] != 0 and i > 0:
             segment += 1
-            work[head + segment] = -1
-            work[begin + segment] = i
+            head[segment] = -1
+            begin[segment] = i
         cuts[i] = segment
     links = 0
-    room = int(work[W_LINKS])
+    room = ctx.link.size // 3
     for k in range(n):
-        state = int(work[work[W_STATE] + k])
-        stacks = int(work[work[W_SET] + k])
+        state = int(ctx.thread_state[k])
+        stacks = int(ctx.thread_stacks[k])
         looks = ctx.has_watch != 0 and ctx.watched[state] != 0
         if looks and undecided(ctx, stacks):
             continue
@@ -155,35 +140,34 @@ def link_edges(ctx, n):
             if links + last - first >= room:
                 return 0
             for i in range(first, last + 1):
-                at = link + 3 * links
+                at = 3 * links
                 below = stacks
                 if looks:
-                    byte = int(work[begin + i])
+                    byte = int(begin[i])
                     below = int(watched(ctx, stacks, byte, False))
                     if below < 0:
                         continue
-                work[at] = work[head + i]
-                work[at + 1] = target
-                work[at + 2] = below
-                work[head + i] = links
+                link[at] = head[i]
+                link[at + 1] = target
+                link[at + 2] = below
+                head[i] = links
                 links += 1
-    work[begin + segment + 1] = symbols
+    begin[segment + 1] = symbols
     return segment + 1
 
 
 @jit
 def lone_shape(ctx, state):
     """The SHAPE of one thread in a state."""
-    work = ctx.work
-    known = int(work[work[W_LONE] + state])
+    known = int(ctx.lone_shape[state])
     if known != 0:
         return known
-    buffer = work[W_BUFFER]
-    work[buffer] = state
-    work[buffer + 1] = 0
-    shape = intern(ctx, SHAPE, work, buffer, 2)
+    buffer = ctx.buffer
+    buffer[0] = state
+    buffer[1] = 0
+    shape = intern(ctx, SHAPE, buffer, 0, 2)
     if ctx.count[OVERFLOW] == 0:
-        work[work[W_LONE] + state] = shape
+        ctx.lone_shape[state] = shape
     return shape
 
 
@@ -229,7 +213,6 @@ def expand_all(ctx, row):
     pool = ctx.pool
     count = ctx.count
     trans = ctx.trans
-    work = ctx.work
     count[EXPANDED] += 1
     stride = int(ctx.stride)
     symbols = int(ctx.n_symbols)
@@ -247,7 +230,7 @@ def expand_all(ctx, row):
         return n
     lone = -1
     for k in range(n):
-        state = work[work[W_STATE] + k]
+        state = ctx.thread_state[k]
         if ctx.edge_start[state] < ctx.edge_start[state + 1]:
             if lone >= 0:
                 lone = -2
@@ -257,8 +240,8 @@ def expand_all(ctx, row):
         fill(trans, at, at + symbols, DEAD)
         if lone < 0:
             return n
-        state = int(work[work[W_STATE] + lone])
-        stacks = int(work[work[W_SET] + lone])
+        state = int(ctx.thread_state[lone])
+        stacks = int(ctx.thread_stacks[lone])
         if ctx.has_watch != 0 and ctx.watched[state] != 0:
             for i in range(int(pool[stacks]) >> 5):
                 if pool[pool[stacks + 3 + i] + 4] >= 0:
@@ -270,23 +253,23 @@ def expand_all(ctx, row):
         fill(trans, at, at + symbols, UNKNOWN)
     if ctx.has_watch != 0:
         for k in range(n):
-            if ctx.watched[work[work[W_STATE] + k]] != 0:
-                if keeps_text(ctx, int(work[work[W_SET] + k])):
+            if ctx.watched[ctx.thread_state[k]] != 0:
+                if keeps_text(ctx, int(ctx.thread_stacks[k])):
                     return n
     segments = link_edges(ctx, n)
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
         return n
-    head = int(work[W_HEAD])
-    link = int(work[W_LINK])
-    begin = int(work[W_BEGIN])
+    head = ctx.head
+    link = ctx.link
+    begin = ctx.begin
     last_target = last_stacks = last_row = last_bases = -1
     for segment in range(segments):
-        first = int(work[head + segment])
+        first = int(head[segment])
         result = DEAD
-        if first >= 0 and work[link + 3 * first] < 0:
+        if first >= 0 and link[3 * first] < 0:
             # one edge: neighbours often lead to the same place
-            target = int(work[link + 3 * first + 1])
-            stacks = int(work[link + 3 * first + 2])
+            target = int(link[3 * first + 1])
+            stacks = int(link[3 * first + 2])
             if stacks != last_stacks:
                 last_bases = int(term1(ctx, BASES, stacks))
                 last_target = -1
@@ -300,12 +283,12 @@ def expand_all(ctx, row):
         elif first >= 0:
             m = 0
             while first >= 0:
-                target = int(work[link + 3 * first + 1])
-                stacks = int(work[link + 3 * first + 2])
+                target = int(link[3 * first + 1])
+                stacks = int(link[3 * first + 2])
                 m = add_result(ctx, m, target, stacks)
-                first = int(work[link + 3 * first])
+                first = int(link[3 * first])
             for k in range(m):
-                work[work[R_MARK] + work[work[R_STATE] + k]] = 0
+                ctx.result_of[ctx.result_state[k]] = 0
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                 return n
             shape, bases = shape_and_bases(ctx, m)
@@ -314,7 +297,7 @@ def expand_all(ctx, row):
             result = row_of(ctx, shape, bases)
             if count[OVERFLOW] != 0:
                 return n
-        fill(trans, at + int(work[begin + segment]), at + int(work[begin + segment + 1]), result)
+        fill(trans, at + int(begin[segment]), at + int(begin[segment + 1]), result)
     return n
 
 
@@ -323,18 +306,17 @@ def expand(ctx, row):
     """Fill in all transitions of a row at once; some stay UNKNOWN when there is too much to do at once."""
     count = ctx.count
     trans = ctx.trans
-    work = ctx.work
     count[LEFT_OPEN] = 0
     symbols = int(ctx.n_symbols)
-    open_at = int(work[W_OPEN])
-    if work[open_at + symbols] != 0:
-        fill(work, open_at, open_at + symbols + 1, 0)
+    open_at = ctx.open_symbols
+    if open_at[symbols] != 0:
+        fill(open_at, 0, symbols + 1, 0)
     n = expand_all(ctx, row)
-    if work[open_at + symbols] != 0:
+    if open_at[symbols] != 0:
         here = row * int(ctx.stride) + 1
         for symbol in range(symbols + 1):
-            if work[open_at + symbol] != 0:
-                work[open_at + symbol] = 0
+            if open_at[symbol] != 0:
+                open_at[symbol] = 0
                 if symbol < symbols and trans[here + symbol] > ASK:
                     trans[here + symbol] = UNKNOWN
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
@@ -342,10 +324,10 @@ def expand(ctx, row):
     if ctx.has_watch != 0:
         at = row * int(ctx.stride) + 1
         for k in range(n):
-            state = int(work[work[W_STATE] + k])
+            state = int(ctx.thread_state[k])
             if ctx.watched[state] == 0:
                 continue
-            if undecided(ctx, int(work[work[W_SET] + k])):
+            if undecided(ctx, int(ctx.thread_stacks[k])):
                 for e in range(ctx.edge_start[state], ctx.edge_start[state + 1]):
                     low = at + int(ctx.edge_lo[e])
                     fill(trans, low, at + int(ctx.edge_hi[e]) + 1, UNKNOWN)

@@ -71,26 +71,6 @@ SCOPE_SITE = -(1 << 20)
 #: in place of a call's return state: go on as the callee, no frame
 JUMP = -1
 
-# header slots of ``work`` (int32): offsets of scratch arrays
-W_STATE, W_SET, W_MARK, W_STACK, W_QUEUED, R_STATE, R_SET, R_MARK = 0, 1, 2, 3, 4, 5, 6, 7
-W_ASKED, W_DEPTH, W_BUFFER, W_BUFFER_SIZE, W_PATH = 8, 9, 10, 11, 12
-W_TREE, W_TREE_SIZE, W_CHAIN, W_FOLLOW = 13, 14, 15, 16
-#: segments of the alphabet: of each symbol, first link and first symbol of each; links of a segment's
-#: edges: (next link or -1, target, stacks); how many fit
-W_CUT, W_HEAD, W_BEGIN, W_LINK, W_LINKS = 17, 18, 19, 20, 21
-#: rows by depth of a second walk beside the first
-W_OTHER = 22
-#: bytes of a text, the nodes of a tree on its way, and how many fit
-W_TEXT, W_WAY, W_TEXT_SIZE, W_LEFT = 23, 24, 25, 26
-#: the records around a value, innermost first, and their scopes
-W_LEVELS, W_SCOPES = 27, 28
-#: bytes on which a row is not known
-W_OPEN = 29
-#: rows that a run may come to, the same with what they ask answered, and what they read next
-W_CLOSED = 30
-#: the SHAPE of a lone thread in each state, 0 where it is not known
-W_LONE = 31
-WORK_SLOTS = 32
 #: most values around a value whose items must differ
 MOST_LEVELS = 4096
 #: ways through the stacks around a value that are looked at

@@ -18,7 +18,6 @@ from workbench.engine.layout import (
     OVERFLOW,
     ROOM,
     TOO_COMPLEX,
-    W_ASKED,
 )
 from workbench.engine.questions import answer, labels_of
 from workbench.engine.rows import hash_words, is_row, pack_row, unpack_row
@@ -91,11 +90,10 @@ def store(ctx, shape, bases, row):
     """Put a mask row into the tree of a shape, under the questions asked or under its stacks."""
     pool = ctx.pool
     count = ctx.count
-    work = ctx.work
     node = root_node(ctx, shape)
     if count[OVERFLOW] != 0:
         return
-    asked = work[W_ASKED]
+    asked = ctx.asked
     for k in range(count[N_ASKED] + 1):
         if pool[node + 1] == BY_STACKS:
             config = term2(ctx, CONFIG, shape, bases)
@@ -103,8 +101,8 @@ def store(ctx, shape, bases, row):
             break
         if k == count[N_ASKED]:
             break
-        pool[node + 1] = work[asked + 2 * k]
-        node = term2(ctx, NODE, node, int(work[asked + 2 * k + 1]))
+        pool[node + 1] = asked[2 * k]
+        node = term2(ctx, NODE, node, int(asked[2 * k + 1]))
         if count[OVERFLOW] != 0:
             return
     if count[OVERFLOW] == 0:
@@ -119,15 +117,14 @@ def tangled_node(ctx, shape):
     """
     pool = ctx.pool
     count = ctx.count
-    work = ctx.work
     node = root_node(ctx, shape)
-    asked = work[W_ASKED]
+    asked = ctx.asked
     n = min(int(count[N_ASKED]), FEW_QUESTIONS) if ctx.has_gather != 0 else 0
     for k in range(n):
         if count[OVERFLOW] != 0 or pool[node + 1] == BY_STACKS:
             break
-        pool[node + 1] = work[asked + 2 * k]
-        node = term2(ctx, NODE, node, int(work[asked + 2 * k + 1]))
+        pool[node + 1] = asked[2 * k]
+        node = term2(ctx, NODE, node, int(asked[2 * k + 1]))
     return node
 
 

@@ -36,11 +36,6 @@ from workbench.engine.layout import (
     PENDING,
     TOO_COMPLEX,
     UNSAID,
-    W_LEFT,
-    W_LEVELS,
-    W_SCOPES,
-    W_TREE,
-    W_TREE_SIZE,
     WORD,
     WORK,
 )
@@ -98,7 +93,6 @@ def in_turn(ctx, record, scope, member):
 @jit
 def counted_ways(ctx, record, scope):
     """:func:`ways` of an object of which so many members have to come, or may come."""
-    work = ctx.work
     counts = int(ctx.scope_counts[scope])
     least = int(ctx.scope_least[scope])
     most = int(ctx.scope_most[scope])
@@ -107,8 +101,8 @@ def counted_ways(ctx, record, scope):
     if ctx.scope_flags[scope] & ORDERED:
         first = int(last_member(ctx, record, scope)) + 1
     # in how many ways so many more of the members looked at can come
-    some = int(work[W_LEFT])
-    work[some] = 1
+    some = ctx.left
+    some[0] = 1
     n = 0
     had = 0
     for i in range(members):
@@ -116,16 +110,16 @@ def counted_ways(ctx, record, scope):
             had += 1
         elif i >= first:
             skips = not is_required(ctx, scope, i)
-            work[some + n + 1] = 0
+            some[n + 1] = 0
             for j in range(n + 1, -1, -1):
-                with_it = 0 if j == 0 else int(work[some + j - 1]) * int(ctx.sets[counts + 1 + i])
-                without = int(work[some + j]) if skips else 0
-                work[some + j] = min(MANY, with_it + without)
+                with_it = 0 if j == 0 else int(some[j - 1]) * int(ctx.sets[counts + 1 + i])
+                without = int(some[j]) if skips else 0
+                some[j] = min(MANY, with_it + without)
             n += 1
     total = 0
     for j in range(n + 1):
         if had + j >= least and (most < 0 or had + j <= most):
-            total += int(work[some + j])
+            total += int(some[j])
     return min(MANY, total)
 
 
@@ -212,15 +206,14 @@ def extends(ctx, value, levels, closed):
     ``closed``: whether it is the same as the innermost level, to which nothing is added.
     """
     pool = ctx.pool
-    work = ctx.work
-    records = int(work[W_LEVELS])
-    scopes = int(work[W_SCOPES])
+    records = ctx.levels
+    scopes = ctx.scopes
     for i in range(levels - 1, -1, -1):
-        record = int(work[records + i])
+        record = int(records[i])
         content = int(pool[record + CONTENT])
         pending = int(pool[record + PENDING])
         holds = int(pool[value + 4])
-        scope = int(work[scopes + i])
+        scope = int(scopes[i])
         if not (i == 0 and closed) and find2(ctx, KNOWN, value, scope) < 0:
             return 0
         if ctx.scope_gather[scope] == OBJECT_OF:
@@ -274,14 +267,13 @@ def began_so(ctx, frame, levels, closed):
 def level(ctx, levels, frame, record):
     """Add the record of a scope to the levels; their number, or -1 where it is not known what has come."""
     pool = ctx.pool
-    work = ctx.work
     if pool[record + CONTENT] < 0 or pool[record + PENDING] < 0:
         return -1
     if levels >= MOST_LEVELS:
         ctx.count[TOO_COMPLEX] = 1
         return -1
-    work[work[W_LEVELS] + levels] = record
-    work[work[W_SCOPES] + levels] = scope_of(ctx, frame)
+    ctx.levels[levels] = record
+    ctx.scopes[levels] = scope_of(ctx, frame)
     return levels + 1
 
 
@@ -353,15 +345,14 @@ def may_differ(ctx, frame, record, total, closed):
 def places(ctx, frame, record, keeps):
     """How many values that came begin as what the scope of a frame becomes, its record as given; -1: not known.
 
-    With ``keeps`` what they have at the place that is next goes into W_TREE (where a name is next in an object,
+    With ``keeps`` what they have at the place that is next goes into ``tree`` (where a name is next in an object,
     these are the objects), else the first one is enough.
     """
     pool = ctx.pool
     count = ctx.count
-    work = ctx.work
     first = frame
     found = 0
-    tree = int(work[W_TREE])
+    tree = ctx.tree
     way = 0
     while way < MOST_WAYS:
         frame = first
@@ -390,10 +381,10 @@ def places(ctx, frame, record, keeps):
                     if one != 0 and not keeps:
                         return 1
                     if one != 0:
-                        if found >= work[W_TREE_SIZE]:
+                        if found >= ctx.tree.size:
                             count[TOO_COMPLEX] = 1
                             return -1
-                        work[tree + found] = one
+                        tree[found] = one
                         found += 1
                     values = int(pool[values + 3])
                 if flags & OUTERMOST:
@@ -459,7 +450,6 @@ def beside(ctx, frame, number, role, root, cell):
     """
     pool = ctx.pool
     count = ctx.count
-    work = ctx.work
     record = int(pool[frame + 4])
     if pool[record + IS_APART] != 0:
         return OFF, root
@@ -468,14 +458,14 @@ def beside(ctx, frame, number, role, root, cell):
         if found == 0:
             return OFF, root
         if found == 1:
-            return int(pool[work[work[W_TREE]] + 4]), root
+            return int(pool[ctx.tree[0] + 4]), root
         return LOST, root
     if found < 0:
         if ways(ctx, record, int(scope_of(ctx, frame))) < MANY:
             count[TOO_COMPLEX] = max(NOT_KNOWN, int(count[TOO_COMPLEX]))
         return LOST, root
     along = OFF
-    tree = int(work[W_TREE])
+    tree = ctx.tree
     # directly in the outermost array, that nothing makes a text another value is a matter of how often it came
     limit = -1
     parent, _, several = around(ctx, int(pool[frame + 5]), 0)
@@ -483,7 +473,7 @@ def beside(ctx, frame, number, role, root, cell):
         if flags_of(ctx, parent) & OUTERMOST:
             limit = int(ways(ctx, record, int(scope_of(ctx, frame))))
     for i in range(found):
-        value = int(work[tree + i])
+        value = int(tree[i])
         if pool[value + 3] != role:
             continue
         text = int(pool[value + 4])
@@ -494,7 +484,7 @@ def beside(ctx, frame, number, role, root, cell):
             same = 1
             j = 0
             while same < limit and j < found:
-                if j != i and work[tree + j] == value:
+                if j != i and tree[j] == value:
                     same += 1
                 j += 1
             if same >= limit:

@@ -28,18 +28,11 @@ from workbench.engine.layout import (
     MOST_QUESTIONS,
     N_ASKED,
     OVERFLOW,
-    R_SET,
-    R_STATE,
     SET,
     SITE_BASE,
     SUBST,
     TOO_COMPLEX,
     UNSAID,
-    W_ASKED,
-    W_BUFFER,
-    W_DEPTH,
-    W_TREE,
-    W_TREE_SIZE,
     WATCH,
     WHOLE,
 )
@@ -54,17 +47,16 @@ def stacks_at(ctx, hole, bases):
     """The concrete SET that a hole stands for above the given BASES."""
     pool = ctx.pool
     count = ctx.count
-    work = ctx.work
-    path = int(work[W_DEPTH])
+    path = ctx.hole_path
     n = 0
     while pool[hole + 3] >= 0:
-        work[path + n] = hole
+        path[n] = hole
         n += 1
         hole = int(pool[hole + 3])
     stacks = int(pool[bases + 3 + pool[hole + 4]])
     while n > 0:
         n -= 1
-        below = int(work[path + n])
+        below = int(path[n])
         zone = int(pool[below + 5])
         if scope_at(ctx, int(pool[below + 4])) >= 0 and pool[zone + 4] >= 0:
             seen = reveal_all(ctx, stacks)
@@ -135,11 +127,10 @@ def labels_of(ctx, question, bases):
 def answer(ctx, hole, bases):
     """LABELS that answer a question, recorded among the questions of this walk."""
     count = ctx.count
-    work = ctx.work
-    asked = work[W_ASKED]
+    asked = ctx.asked
     for k in range(count[N_ASKED]):
-        if work[asked + 2 * k] == hole:
-            return int(work[asked + 2 * k + 1])
+        if asked[2 * k] == hole:
+            return int(asked[2 * k + 1])
     labels = int(labels_of(ctx, hole, bases))
     if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
         return 0
@@ -147,8 +138,8 @@ def answer(ctx, hole, bases):
         count[TOO_COMPLEX] = 2
         return 0
     k = int(count[N_ASKED])
-    work[asked + 2 * k] = hole
-    work[asked + 2 * k + 1] = labels
+    asked[2 * k] = hole
+    asked[2 * k + 1] = labels
     count[N_ASKED] = k + 1
     return labels
 
@@ -158,18 +149,17 @@ def rewrite(ctx, top, hole, frames, visited):
     """Replace a hole by a SET throughout a SET and the frames below it.
 
     Leaves the result in the second note of every SET and FRAME met; these are listed, for clearing the
-    notes, in W_TREE from ``visited`` on. Returns the new length of the list.
+    notes, in ``tree`` from ``visited`` on. Returns the new length of the list.
     """
     pool = ctx.pool
     count = ctx.count
-    work = ctx.work
-    tree = int(work[W_TREE])
-    size = int(work[W_TREE_SIZE])
+    tree = ctx.tree
+    size = int(ctx.tree.size)
     # the list grows from the front of the scratch space, the stack of terms to do from its end
     depth = 1
-    work[tree + size - 1] = top
+    tree[size - 1] = top
     while depth > 0:
-        term = int(work[tree + size - depth])
+        term = int(tree[size - depth])
         if pool[term + 2] >= 0:
             depth -= 1
             continue
@@ -181,7 +171,7 @@ def rewrite(ctx, top, hole, frames, visited):
             parents = int(pool[term + 5])
             if pool[parents + 2] < 0:
                 depth += 1
-                work[tree + size - depth] = parents
+                tree[size - depth] = parents
                 continue
             result = term
             if pool[parents + 2] != parents:
@@ -198,7 +188,7 @@ def rewrite(ctx, top, hole, frames, visited):
                 elif pool[element] & 31 == FRAME:
                     if pool[element + 2] < 0:
                         depth += 1
-                        work[tree + size - depth] = element
+                        tree[size - depth] = element
                         ready = False
                     elif pool[element + 2] != element:
                         changed = True
@@ -218,7 +208,7 @@ def rewrite(ctx, top, hole, frames, visited):
         if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
             return visited
         pool[term + 2] = result
-        work[tree + visited] = term
+        tree[visited] = term
         visited += 1
         depth -= 1
     return visited
@@ -232,13 +222,12 @@ def substitute(ctx, row, hole, labels):
     """
     pool = ctx.pool
     count = ctx.count
-    work = ctx.work
     memo = term3(ctx, SUBST, row, hole, labels)
     if count[OVERFLOW] != 0:
         return 0
     if pool[memo + 1] >= 0:
         return int(pool[memo + 1])
-    buffer = work[W_BUFFER]
+    buffer = ctx.buffer
     frames = 0
     first = True
     member = pool[hole] & 31 == MEMBER
@@ -262,7 +251,7 @@ def substitute(ctx, row, hole, labels):
         frame = term3(ctx, FRAME, int(pool[hole + 3]), value, int(pool[hole + 5]))
         frames = term1(ctx, SET, frame)
     elif pool[labels + 3] != 0:
-        bottom = intern(ctx, BOTTOM, work, buffer, 0)
+        bottom = intern(ctx, BOTTOM, buffer, 0, 0)
         frames = term1(ctx, SET, bottom)
         first = False
     for k in range(1, int(pool[labels]) >> 5, 2):
@@ -285,12 +274,12 @@ def substitute(ctx, row, hole, labels):
     for i in range(0, int(pool[shape]) >> 5, 2):
         stacks = int(pool[bases + 3 + pool[shape + 4 + i]])
         visited = rewrite(ctx, stacks, hole, frames, visited)
-        work[work[R_STATE] + m] = pool[shape + 3 + i]
-        work[work[R_SET] + m] = pool[stacks + 2] if pool[stacks + 2] >= 0 else stacks
+        ctx.result_state[m] = pool[shape + 3 + i]
+        ctx.result_stacks[m] = pool[stacks + 2] if pool[stacks + 2] >= 0 else stacks
         m += 1
-    tree = int(work[W_TREE])
+    tree = ctx.tree
     for i in range(visited):
-        pool[work[tree + i] + 2] = -1
+        pool[tree[i] + 2] = -1
     if count[OVERFLOW] != 0:
         return 0
     new_shape, new_bases = shape_and_bases(ctx, m)

@@ -44,7 +44,6 @@ from workbench.engine.layout import (
     TOO_COMPLEX,
     UNKEPT,
     VALUE,
-    W_BUFFER,
     WATCH,
     WORD,
 )
@@ -140,16 +139,15 @@ def record_zone(ctx, record, scope):
 def changed(ctx, record, value, seen, item):
     """A record with another count, other texts and one member more (-1: none)."""
     pool = ctx.pool
-    work = ctx.work
     n = int(pool[record]) >> 5
-    buffer = work[W_BUFFER]
-    work[buffer] = value
-    work[buffer + 1] = seen
+    buffer = ctx.buffer
+    buffer[0] = value
+    buffer[1] = seen
     for i in range(2, n):
-        work[buffer + i] = pool[record + 3 + i]
+        buffer[i] = pool[record + 3 + i]
     if item >= 0:
-        work[buffer + BITS - 3 + item // WORD] |= 1 << (item % WORD)
-    return intern(ctx, RECORD, work, buffer, n)
+        buffer[BITS - 3 + item // WORD] |= 1 << (item % WORD)
+    return intern(ctx, RECORD, buffer, 0, n)
 
 
 @jit
@@ -488,18 +486,17 @@ def recorded(ctx, stacks, value, number):
 @jit
 def new_record(ctx, scope, stacks):
     """The record of a scope in which nothing has come yet, on the frames of a SET."""
-    work = ctx.work
-    buffer = work[W_BUFFER]
+    buffer = ctx.buffer
     seen = int(no_texts(ctx))
     content = int(fresh_content(ctx, scope))
     words = int(ctx.scope_words[scope])
     for i in range(words + BITS - 3):
-        work[buffer + i] = 0
-    work[buffer + 1] = seen
-    work[buffer + CONTENT - 3] = content
+        buffer[i] = 0
+    buffer[1] = seen
+    buffer[CONTENT - 3] = content
     if ctx.scope_gather[scope] != 0:
-        work[buffer + IS_APART - 3] = begins_apart(ctx, stacks)
-    return intern(ctx, RECORD, work, buffer, words + BITS - 3)
+        buffer[IS_APART - 3] = begins_apart(ctx, stacks)
+    return intern(ctx, RECORD, buffer, 0, words + BITS - 3)
 
 
 @jit

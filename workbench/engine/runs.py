@@ -23,9 +23,6 @@ from workbench.engine.layout import (
     SITE_BASE,
     TOO_COMPLEX,
     UNKNOWN,
-    W_CLOSED,
-    W_SET,
-    W_STATE,
     WHOLE,
 )
 from workbench.engine.masks import known_questions
@@ -38,7 +35,6 @@ from workbench.engine.terms import failure, mix, term1, term3
 def name_begins(ctx, row):
     """The hole at which a row is about to read a fresh text of a scope, or -1."""
     pool = ctx.pool
-    work = ctx.work
     config = int(ctx.trans[row * ctx.stride])
     n = begin_closure(ctx, int(pool[config + 3]), int(pool[config + 4]))
     found = -1
@@ -46,8 +42,8 @@ def name_begins(ctx, row):
         k = next_thread(ctx)
         if k < 0:
             break
-        state = int(work[work[W_STATE] + k])
-        stacks = int(work[work[W_SET] + k])
+        state = int(ctx.thread_state[k])
+        stacks = int(ctx.thread_stacks[k])
         for e in range(ctx.empty_start[state], ctx.empty_start[state + 1]):
             guard = int(ctx.empty_guard[e])
             if guard < 0:
@@ -318,30 +314,29 @@ def live_symbols(ctx, shape, bases, live):
 def closed_under(ctx, part, row, bases, beyond, most):
     """Whether a row lives after any run of a slice's characters, up to ``most`` bytes: how many rows it comes to.
 
-    0 when it may die. The rows are left in W_CLOSED, then the same with what they ask answered, then what is to
+    0 when it may die. The rows are left in ``closed_row``, then the same with what they ask answered, then what is to
     come of a character (see :func:`character_on`). FULL, COMPLEX or TANGLED where that cannot be told.
     """
     count = ctx.count
     trans = ctx.trans
-    work = ctx.work
     stride = int(ctx.stride)
-    rows = int(work[W_CLOSED])
-    asked = rows + MOST_CLOSED
-    states = asked + MOST_CLOSED
-    levels = states + MOST_CLOSED
+    rows = ctx.closed_row
+    asked = ctx.closed_asked
+    states = ctx.closed_state
+    levels = ctx.closed_level
     # which of them is where, by hash; 0 for none
-    places = levels + MOST_CLOSED
-    fill(work, places, places + 2 * MOST_CLOSED, 0)
-    work[rows] = row
-    work[asked] = row
-    work[states] = 0
-    work[levels] = 0
-    work[places + (mix(row, 0) & 2 * MOST_CLOSED - 1)] = 1
+    places = ctx.closed_place
+    fill(places, 0, 2 * MOST_CLOSED, 0)
+    rows[0] = row
+    asked[0] = row
+    states[0] = 0
+    levels[0] = 0
+    places[(mix(row, 0) & 2 * MOST_CLOSED - 1)] = 1
     n = 1
     k = 0
-    while k < n and work[levels + k] < most:
-        here = int(work[asked + k])
-        state = int(work[states + k])
+    while k < n and levels[k] < most:
+        here = int(asked[k])
+        state = int(states[k])
         low = 0
         high = 0x7F if beyond == 0 else 0xF4
         if state != 0:
@@ -366,7 +361,7 @@ def closed_under(ctx, part, row, bases, beyond, most):
                 here = settle(ctx, here, byte, bases)
                 if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                     return failure(ctx)
-                work[asked + k] = here
+                asked[k] = here
                 following = int(trans[here * stride + 1 + byte])
             if following < 0:
                 return 0
@@ -375,18 +370,18 @@ def closed_under(ctx, part, row, bases, beyond, most):
             known = following
             known_after = after
             place = int(mix(following, after)) & 2 * MOST_CLOSED - 1
-            j = int(work[places + place]) - 1
-            while j >= 0 and (work[rows + j] != following or work[states + j] != after):
+            j = int(places[place]) - 1
+            while j >= 0 and (rows[j] != following or states[j] != after):
                 place = (place + 1) & 2 * MOST_CLOSED - 1
-                j = int(work[places + place]) - 1
+                j = int(places[place]) - 1
             if j < 0:
                 if n == MOST_CLOSED:
                     return 0
-                work[places + place] = n + 1
-                work[rows + n] = following
-                work[asked + n] = following
-                work[states + n] = after
-                work[levels + n] = work[levels + k] + 1
+                places[place] = n + 1
+                rows[n] = following
+                asked[n] = following
+                states[n] = after
+                levels[n] = levels[k] + 1
                 n += 1
         k += 1
     return n

@@ -11,11 +11,6 @@ from workbench.engine.layout import (
     OFF,
     SEEN,
     TOO_COMPLEX,
-    W_BUFFER,
-    W_LEFT,
-    W_TEXT,
-    W_TEXT_SIZE,
-    W_WAY,
 )
 from workbench.engine.terms import (
     intern,
@@ -69,23 +64,22 @@ def step_in(ctx, state, code):
 
 @jit
 def measure(ctx, language, n):
-    """How many texts of a language begin as the text does, after each of its bytes, into W_LEFT.
+    """How many texts of a language begin as the text does, after each of its bytes, into ``left``.
 
-    The ``n`` bytes are in W_TEXT, the last one first. Before the first byte it is entry 0.
+    The ``n`` bytes are in ``text``, the last one first. Before the first byte it is entry 0.
     """
-    work = ctx.work
-    left = int(work[W_LEFT])
-    text = int(work[W_TEXT])
+    left = ctx.left
+    text = ctx.text
     for i in range(n + 1):
-        work[left + i] = MANY
+        left[i] = MANY
     if language < 0:
         return
     state = int(ctx.language_at[language])
-    work[left] = ctx.texts_left[state]
+    left[0] = ctx.texts_left[state]
     code = 0
     missing = 0
     for i in range(n):
-        byte = int(work[text + n - 1 - i])
+        byte = int(text[n - 1 - i])
         if missing > 0:
             code = code << 6 | (byte & 63)
             missing -= 1
@@ -102,26 +96,25 @@ def measure(ctx, language, n):
             missing = 3
         if missing > 0:
             low = code << 6 * missing
-            work[left + i + 1] = texts_from(ctx, state, low, low + (1 << 6 * missing) - 1)
+            left[i + 1] = texts_from(ctx, state, low, low + (1 << 6 * missing) - 1)
             continue
         state = int(step_in(ctx, state, code))
         if state < 0:
             return
-        work[left + i + 1] = ctx.texts_left[state]
+        left[i + 1] = ctx.texts_left[state]
 
 
 @jit
 def bytes_of(ctx, text):
-    """The bytes of a TEXT into W_TEXT, the last one first; how many, -1 when there is no room for them."""
+    """The bytes of a TEXT into ``text``, the last one first; how many, -1 when there is no room for them."""
     pool = ctx.pool
-    work = ctx.work
     n = 0
-    at = int(work[W_TEXT])
-    size = int(work[W_TEXT_SIZE])
+    at = ctx.text
+    size = int(ctx.text.size)
     while text > 0:
         if n >= size:
             return -1
-        work[at + n] = pool[text + 4]
+        at[n] = pool[text + 4]
         n += 1
         text = int(pool[text + 3])
     return n
@@ -129,12 +122,11 @@ def bytes_of(ctx, text):
 
 @jit
 def below_text(ctx, node, n):
-    """Node of a tree of texts behind the ``n`` bytes in W_TEXT, or OFF."""
-    work = ctx.work
-    at = int(work[W_TEXT])
+    """Node of a tree of texts behind the ``n`` bytes in ``text``, or OFF."""
+    at = ctx.text
     while n > 0 and node >= 0:
         n -= 1
-        node = int(seen_child(ctx, node, int(work[at + n])))
+        node = int(seen_child(ctx, node, int(at[n])))
     return node
 
 
@@ -152,8 +144,7 @@ def came(ctx, seen, text, cell):
 def grown(ctx, node, byte, below, ends, limit):
     """A node of a tree of texts with another child (byte -1: none) or end; ``limit`` texts fill it."""
     pool = ctx.pool
-    work = ctx.work
-    buffer = int(work[W_BUFFER])
+    buffer = ctx.buffer
     k = 3
     put = byte < 0
     came = 0
@@ -161,55 +152,53 @@ def grown(ctx, node, byte, below, ends, limit):
         ends |= int(pool[node + 3])
         for i in range(node + 6, node + 3 + (int(pool[node]) >> 5), 2):
             if not put and pool[i] >= byte:
-                work[buffer + k] = byte
-                work[buffer + k + 1] = below
+                buffer[k] = byte
+                buffer[k + 1] = below
                 came += pool[below + 4]
                 k += 2
                 put = True
                 if pool[i] == byte:
                     continue
-            work[buffer + k] = pool[i]
-            work[buffer + k + 1] = pool[i + 1]
+            buffer[k] = pool[i]
+            buffer[k + 1] = pool[i + 1]
             came += pool[pool[i + 1] + 4]
             k += 2
     if not put:
-        work[buffer + k] = byte
-        work[buffer + k + 1] = below
+        buffer[k] = byte
+        buffer[k + 1] = below
         came += pool[below + 4]
         k += 2
     came += 1 if ends != 0 else 0
-    work[buffer] = ends
-    work[buffer + 1] = came
-    work[buffer + 2] = 1 if came >= limit else 0
-    return intern(ctx, SEEN, work, buffer, k)
+    buffer[0] = ends
+    buffer[1] = came
+    buffer[2] = 1 if came >= limit else 0
+    return intern(ctx, SEEN, buffer, 0, k)
 
 
 @jit
 def no_texts(ctx):
     """The tree of no texts."""
-    work = ctx.work
-    buffer = int(work[W_BUFFER])
+    buffer = ctx.buffer
     for i in range(3):
-        work[buffer + i] = 0
-    return int(intern(ctx, SEEN, work, buffer, 3))
+        buffer[i] = 0
+    return int(intern(ctx, SEEN, buffer, 0, 3))
 
 
 @jit
 def with_text(ctx, node, n, ends):
-    """A tree of texts (OFF: none) with the ``n`` bytes in W_TEXT ended so; as many as W_LEFT says fill a node."""
-    work = ctx.work
-    at = int(work[W_TEXT])
-    way = int(work[W_WAY])
-    left = int(work[W_LEFT])
+    """A tree of texts (OFF: none) with the ``n`` bytes in ``text`` ended so; as many as ``left`` says fill a node."""
+    at = ctx.text
+    way = ctx.way
+    left = ctx.left
     for i in range(n):
-        work[way + i] = node
+        way[i] = node
         if node >= 0:
-            node = int(seen_child(ctx, node, int(work[at + n - 1 - i])))
-    below = int(grown(ctx, node, -1, 0, ends, int(work[left + n])))
+            node = int(seen_child(ctx, node, int(at[n - 1 - i])))
+    below = int(grown(ctx, node, -1, 0, ends, int(left[n])))
     for i in range(n):
-        node = int(work[way + n - 1 - i])
-        limit = int(work[left + n - 1 - i])
-        below = int(grown(ctx, node, int(work[at + i]), below, 0, limit))
+        node = int(way[n - 1 - i])
+        limit = int(left[n - 1 - i])
+        below = int(grown(ctx, node, int(at[i]), below, 0, limit))
     return below
 
 

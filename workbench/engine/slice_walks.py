@@ -10,16 +10,10 @@ from workbench.engine.jit import jit
 from workbench.engine.layout import (
     DEAD,
     ENDLESS,
-    MAX_ASKED,
     MOST_CHARACTERS,
-    MOST_CLOSED,
     OVERFLOW,
     TOO_COMPLEX,
     UNKNOWN,
-    W_CHAIN,
-    W_CLOSED,
-    W_DEPTH,
-    W_FOLLOW,
 )
 from workbench.engine.questions import settle
 from workbench.engine.terms import failure
@@ -47,7 +41,6 @@ def walk_run(ctx, part, row, first, beyond, bases, out):
     """
     count = ctx.count
     trans = ctx.trans
-    work = ctx.work
     exits_at = part.exits_at
     inner_at = part.inner_at
     leaves_at = part.leaves_at
@@ -65,8 +58,8 @@ def walk_run(ctx, part, row, first, beyond, bases, out):
     if code < 0:
         return code
     # rows after 1, 2, ... characters of the run, as far as they are told apart
-    chain = int(work[W_CHAIN])
-    follow = int(work[W_FOLLOW])
+    chain = ctx.chain
+    follow = ctx.follow
     known = 0
     steady = False
     if most != ENDLESS:
@@ -94,7 +87,7 @@ def walk_run(ctx, part, row, first, beyond, bases, out):
             row_then = settle(ctx, row_then, probe, bases)
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                 return failure(ctx)
-            work[chain + known] = row_then
+            chain[known] = row_then
             row_then = int(trans[row_then * stride + 1 + probe])
             known += 1
             if probe == 0xC2 and row_then >= 0:
@@ -104,7 +97,7 @@ def walk_run(ctx, part, row, first, beyond, bases, out):
                 row_then = int(trans[row_then * stride + 1 + 0x80])
         steady = row_then == before
         if row_then >= 0 and not steady:
-            work[chain + known] = row_then
+            chain[known] = row_then
             known += 1
     for byte in range(256):
         begin = int(exits_at[byte])
@@ -123,20 +116,20 @@ def walk_run(ctx, part, row, first, beyond, bases, out):
                 out[token >> 5] |= 1 << (token & 31)
             begin = int(inner_at[byte])
             stop = int(inner_at[byte + 1])
-            fill(work, follow, follow + MOST_CHARACTERS + 1, endless)
+            fill(follow, 0, MOST_CHARACTERS + 1, endless)
         elif most == ENDLESS:
-            fill(work, follow, follow + MOST_CHARACTERS + 1, endless)
+            fill(follow, 0, MOST_CHARACTERS + 1, endless)
         else:
-            fill(work, follow, follow + MOST_CHARACTERS + 1, DEAD)
+            fill(follow, 0, MOST_CHARACTERS + 1, DEAD)
             for k in range(1, known):
-                then = settle(ctx, int(work[chain + k]), byte, bases)
+                then = settle(ctx, int(chain[k]), byte, bases)
                 if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                     return failure(ctx)
-                work[follow + k] = trans[then * stride + 1 + byte]
+                follow[k] = trans[then * stride + 1 + byte]
             if steady:
                 # from there on each character leads back to the same row
-                same = int(work[follow + known - 1])
-                fill(work, follow + known, follow + MOST_CHARACTERS + 1, same)
+                same = int(follow[known - 1])
+                fill(follow, known, MOST_CHARACTERS + 1, same)
         code = walk_exits(
             ctx, part.inner if whole else part.exits, begin, stop, loops, beyond, bases, out
         )
@@ -147,24 +140,23 @@ def walk_run(ctx, part, row, first, beyond, bases, out):
 
 @jit
 def following_all(ctx, n, byte, bases):
-    """The row to which a byte leads from all ``n`` rows of W_CLOSED, DEAD, or UNKNOWN when they differ."""
+    """The row to which a byte leads from all ``n`` rows of ``closed_row``, DEAD, or UNKNOWN when they differ."""
     count = ctx.count
     trans = ctx.trans
-    work = ctx.work
     stride = int(ctx.stride)
-    asked = int(work[W_CLOSED]) + MOST_CLOSED
-    states = asked + MOST_CLOSED
+    asked = ctx.closed_asked
+    states = ctx.closed_state
     result = UNKNOWN
     for k in range(n):
-        if work[states + k] != 0:
+        if states[k] != 0:
             continue
-        here = int(work[asked + k])
+        here = int(asked[k])
         target = int(trans[here * stride + 1 + byte])
         if target <= UNKNOWN:
             here = settle(ctx, here, byte, bases)
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                 return UNKNOWN
-            work[asked + k] = here
+            asked[k] = here
             target = int(trans[here * stride + 1 + byte])
         if k > 0 and target != result:
             return UNKNOWN
@@ -177,17 +169,16 @@ def walk_closed(ctx, part, row, beyond, n, bases, out):
     """Set the bits of the allowed tokens for a row that lives after any run of a slice's characters.
 
     ``out`` holds the tokens inside the slice. The others leave it at their first character, or at one of its
-    exits. Where the exit's byte leads to one row from all ``n`` that the run may come to (W_CLOSED), only what
+    exits. Where the exit's byte leads to one row from all ``n`` that the run may come to (``closed_row``), only what
     is below the exits is walked; else the bytes before each are read as well.
     """
     count = ctx.count
-    work = ctx.work
     tokens = ctx.tokens
     exits_at = part.exits_at
     inner_at = part.inner_at
     leaves_at = part.leaves_at
     slice_loops = part.loops
-    follow = int(work[W_FOLLOW])
+    follow = ctx.follow
     code = walk_others(ctx, part, row, row, slice_loops, beyond, bases, out)
     if code < 0:
         return code
@@ -201,7 +192,7 @@ def walk_closed(ctx, part, row, beyond, n, bases, out):
             for i in range(leaves_at[byte], leaves_at[byte + 1]):
                 token = int(part.leaves[i])
                 out[token >> 5] |= 1 << (token & 31)
-            fill(work, follow, follow + MOST_CHARACTERS + 1, following)
+            fill(follow, 0, MOST_CHARACTERS + 1, following)
             code = walk_exits(
                 ctx,
                 part.inner,
@@ -232,11 +223,10 @@ def finish(ctx, part, beyond, closed, bases, out):
     """The mask that :func:`prepare` began, in ``out``.
 
     ``beyond`` is -1 to do without a slice; with ``closed``, the row lives after any run of its characters, and
-    so many rows are in W_CLOSED.
+    so many rows are in ``closed_row``.
     """
     count = ctx.count
     trans = ctx.trans
-    work = ctx.work
     found = ctx.found
     loops = ctx.loops
     duplicates = ctx.duplicates
@@ -252,7 +242,7 @@ def finish(ctx, part, beyond, closed, bases, out):
     elif beyond < 0:
         for i in range(out.size):
             out[i] = 0
-        work[work[W_DEPTH] + MAX_ASKED] = row
+        ctx.row_at[0] = row
         code = walk(ctx, 0, ctx.bytes_.size, bases, out)
     else:
         home = int(found[0])

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.engine import entries, layout
-from workbench.engine.context import Part
+from workbench.engine.context import Context, Part
 from workbench.vocabulary import Trie, Vocabulary
 
 __all__ = ["Slice", "Slices", "slices_of"]
@@ -97,6 +97,18 @@ class Slices:
             trie.skip.copy(),
             trie.token.copy(),
             trie.duplicates,
+        )
+        #: what is the same for all engines of the vocabulary
+        self.ctx = Context()
+        self.ctx.place(
+            bytes_=self.trie.byte,
+            depths=self.trie.depth,
+            skips=self.trie.skip,
+            tokens=self.trie.token,
+            duplicates=self.duplicates,
+            blob=self.blob,
+            offsets=self.offsets,
+            eos=np.array(vocabulary.eos_ids, dtype=np.int64),
         )
         self._made = {(loops, beyond): self._make(loops, beyond) for loops, beyond in _COMMON}
         self._widest_first = sorted(

@@ -12,11 +12,11 @@ from workbench.automaton.languages import is_ample
 from workbench.automaton.model import Automaton
 from workbench.automaton.nfa import strongly_connected
 from workbench.engine import layout as k
-from workbench.engine.context import COLUMNS, Context
+from workbench.engine.context import COLUMNS, SCRATCH, Context
 from workbench.engine.slices import Slices
 from workbench.grammar.ir import Gather
 
-__all__ = ["Packed", "scratch"]
+__all__ = ["Packed", "place_scratch"]
 
 _BUFFER = 1 << 16
 #: edges that the expansion of one row may sort into segments of the alphabet
@@ -111,7 +111,7 @@ class Packed:
             self._begins.tolist(), before, self._filled.values(), strict=False
         ):
             self.array[at : at + filled] = old[first : first + filled]
-        self._context.columns(self.array, self._begins)
+        self._context.parts(COLUMNS, self.array, self._begins)
 
     def _number_sites(self, more: _More) -> None:
         """Number the counted call sites; a site is a loop and where it returns to."""
@@ -359,47 +359,34 @@ def _first_symbols(a: Automaton, words: int) -> NDArray[np.int32]:
     return out.view(np.int32).ravel()
 
 
-def scratch(n_states: int, n_symbols: int, max_token_bytes: int) -> NDArray[np.int32]:
-    """Scratch space of the kernels, all zero, with its header of offsets."""
+def place_scratch(context: Context, n_states: int, n_symbols: int, max_token_bytes: int) -> None:
+    """Scratch space of the kernels, all zero."""
+    states = n_states + 2
     sizes = {
-        k.W_STATE: n_states + 1,
-        k.W_SET: n_states + 1,
-        k.W_MARK: n_states + 1,
-        k.W_LONE: n_states + 1,
-        k.W_STACK: n_states + 2,
-        k.W_QUEUED: n_states + 1,
-        k.R_STATE: n_states + 1,
-        k.R_SET: n_states + 1,
-        k.R_MARK: n_states + 1,
-        k.W_ASKED: 2 * k.MAX_ASKED,
-        k.W_DEPTH: k.MAX_ASKED + max_token_bytes + 2,
-        k.W_OTHER: max_token_bytes + 2,
-        k.W_PATH: 3 * k.MAX_ASKED + 3,
-        k.W_TREE: _BUFFER,
-        k.W_TEXT: _TEXT,
-        k.W_WAY: _TEXT + 2,
-        k.W_LEFT: _TEXT + 2,
-        k.W_CHAIN: k.MOST_CHARACTERS + 2,
-        k.W_CLOSED: 6 * k.MOST_CLOSED,
-        k.W_FOLLOW: k.MOST_CHARACTERS + 2,
-        k.W_LEVELS: k.MOST_LEVELS,
-        k.W_SCOPES: k.MOST_LEVELS,
-        k.W_OPEN: n_symbols + 1,
-        k.W_CUT: n_symbols + 1,
-        k.W_HEAD: n_symbols + 2,
-        k.W_BEGIN: n_symbols + 3,
-        k.W_LINK: 3 * _LINKS,
-        k.W_BUFFER: max(_BUFFER, 2 * n_states + 16),
+        "asked": 2 * k.MAX_ASKED,
+        "hole_path": k.MAX_ASKED,
+        "row_at": max_token_bytes + 2,
+        "other_row_at": max_token_bytes + 2,
+        "path": 3 * k.MAX_ASKED + 3,
+        "tree": _BUFFER,
+        "text": _TEXT,
+        "way": _TEXT + 2,
+        "left": _TEXT + 2,
+        "chain": k.MOST_CHARACTERS + 2,
+        "follow": k.MOST_CHARACTERS + 2,
+        "closed_row": k.MOST_CLOSED,
+        "closed_asked": k.MOST_CLOSED,
+        "closed_state": k.MOST_CLOSED,
+        "closed_level": k.MOST_CLOSED,
+        "closed_place": 2 * k.MOST_CLOSED,
+        "levels": k.MOST_LEVELS,
+        "scopes": k.MOST_LEVELS,
+        "open_symbols": n_symbols + 1,
+        "cut": n_symbols + 1,
+        "head": n_symbols + 2,
+        "begin": n_symbols + 3,
+        "link": 3 * _LINKS,
+        "buffer": max(_BUFFER, 2 * n_states + 16),
     }
-    header = np.zeros(k.WORK_SLOTS, dtype=np.int32)
-    size = header.size
-    for slot, length in sizes.items():
-        header[slot] = size
-        size += length
-    header[k.W_LINKS] = _LINKS
-    header[k.W_TEXT_SIZE] = _TEXT
-    header[k.W_TREE_SIZE] = sizes[k.W_TREE]
-    header[k.W_BUFFER_SIZE] = sizes[k.W_BUFFER]
-    work = np.zeros(size, dtype=np.int32)
-    work[: header.size] = header
-    return work
+    begins = np.cumsum([0, *(sizes.get(name, states) for name in SCRATCH)])
+    context.parts(SCRATCH, np.zeros(int(begins[-1]), dtype=np.int32), begins)

@@ -20,8 +20,6 @@ from workbench.engine.layout import (
     TERMS,
     TOO_COMPLEX,
     USED,
-    W_BUFFER,
-    W_BUFFER_SIZE,
     WORK,
 )
 
@@ -133,45 +131,41 @@ def rehash(pool, table, count):
 @jit
 def term1(ctx, kind, a):
     """Intern a term with one content."""
-    work = ctx.work
-    buffer = work[W_BUFFER]
-    work[buffer] = a
-    return intern(ctx, kind, work, buffer, 1)
+    buffer = ctx.buffer
+    buffer[0] = a
+    return intern(ctx, kind, buffer, 0, 1)
 
 
 @jit
 def term2(ctx, kind, a, b):
     """Intern a term with two contents."""
-    work = ctx.work
-    buffer = work[W_BUFFER]
-    work[buffer] = a
-    work[buffer + 1] = b
-    return intern(ctx, kind, work, buffer, 2)
+    buffer = ctx.buffer
+    buffer[0] = a
+    buffer[1] = b
+    return intern(ctx, kind, buffer, 0, 2)
 
 
 @jit
 def term3(ctx, kind, a, b, c):
     """Intern a term with three contents."""
-    work = ctx.work
-    buffer = work[W_BUFFER]
-    work[buffer] = a
-    work[buffer + 1] = b
-    work[buffer + 2] = c
-    return intern(ctx, kind, work, buffer, 3)
+    buffer = ctx.buffer
+    buffer[0] = a
+    buffer[1] = b
+    buffer[2] = c
+    return intern(ctx, kind, buffer, 0, 3)
 
 
 @jit
 def term6(ctx, kind, a, b, c, d, e, f):
     """Intern a term with six contents."""
-    work = ctx.work
-    buffer = work[W_BUFFER]
-    work[buffer] = a
-    work[buffer + 1] = b
-    work[buffer + 2] = c
-    work[buffer + 3] = d
-    work[buffer + 4] = e
-    work[buffer + 5] = f
-    return intern(ctx, kind, work, buffer, 6)
+    buffer = ctx.buffer
+    buffer[0] = a
+    buffer[1] = b
+    buffer[2] = c
+    buffer[3] = d
+    buffer[4] = e
+    buffer[5] = f
+    return intern(ctx, kind, buffer, 0, 6)
 
 
 @jit
@@ -179,16 +173,15 @@ def union(ctx, a, b):
     """The SET with the elements of both."""
     pool = ctx.pool
     count = ctx.count
-    work = ctx.work
     if a == b:
         return a
     na = int(pool[a]) >> 5
     nb = int(pool[b]) >> 5
-    if na + nb > work[W_BUFFER_SIZE]:
+    if na + nb > ctx.buffer.size:
         count[TOO_COMPLEX] = 1
         return a
     count[WORK] += na + nb
-    buffer = work[W_BUFFER]
+    buffer = ctx.buffer
     i = j = n = 0
     while i < na or j < nb:
         if j >= nb or (i < na and pool[a + 3 + i] <= pool[b + 3 + j]):
@@ -199,10 +192,10 @@ def union(ctx, a, b):
         else:
             value = pool[b + 3 + j]
             j += 1
-        work[buffer + n] = value
+        buffer[n] = value
         n += 1
     if n == na:
         return a
     if n == nb:
         return b
-    return intern(ctx, SET, work, buffer, n)
+    return intern(ctx, SET, buffer, 0, n)

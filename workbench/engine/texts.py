@@ -21,7 +21,6 @@ from workbench.engine.layout import (
     SITE_BASE,
     TEXT,
     UNKEPT,
-    W_CUT,
     WATCH,
 )
 from workbench.engine.seen import (
@@ -211,10 +210,9 @@ def watched(ctx, stacks, byte, exact):
 
 @jit
 def cut_watched(ctx, stacks):
-    """Mark the symbols that a watched SET tells apart from their neighbours (W_CUT)."""
+    """Mark the symbols that a watched SET tells apart from their neighbours (``cut``)."""
     pool = ctx.pool
-    work = ctx.work
-    cut = int(work[W_CUT])
+    cut = ctx.cut
     for i in range(int(pool[stacks]) >> 5):
         value = int(pool[pool[stacks + 3 + i] + 4])
         if value < 0:
@@ -222,29 +220,29 @@ def cut_watched(ctx, stacks):
         phase = int(pool[value + 4])
         if phase == 1:
             for byte in (0x22, 0x2F, 0x5C, 0x62, 0x66, 0x6E, 0x72, 0x74, 0x75):
-                work[cut + byte] = 1
-                work[cut + byte + 1] = 1
+                cut[byte] = 1
+                cut[byte + 1] = 1
         elif phase != 0 and phase != 6 and phase != 7:
             for digit in range(11):
-                work[cut + 0x30 + digit] = 1
+                cut[0x30 + digit] = 1
             for digit in range(7):
-                work[cut + 0x41 + digit] = 1
-                work[cut + 0x61 + digit] = 1
+                cut[0x41 + digit] = 1
+                cut[0x61 + digit] = 1
         if phase != 0:
             continue
-        work[cut + 0x5C] = 1
-        work[cut + 0x5D] = 1
+        cut[0x5C] = 1
+        cut[0x5D] = 1
         node = int(pool[value + 3])
         if node >= 0:
             for c in range(ctx.tree_start[node], ctx.tree_start[node + 1]):
                 byte = int(ctx.tree_byte[c])
-                work[cut + byte] = 1
-                work[cut + byte + 1] = 1
+                cut[byte] = 1
+                cut[byte + 1] = 1
         for seen in (int(pool[value + 6]), int(pool[value + 8])):
             if seen >= 0:
                 for c in range(seen + 6, seen + 3 + (int(pool[seen]) >> 5), 2):
-                    work[cut + pool[c]] = 1
-                    work[cut + pool[c] + 1] = 1
+                    cut[pool[c]] = 1
+                    cut[pool[c] + 1] = 1
 
 
 @jit

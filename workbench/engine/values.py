@@ -38,9 +38,6 @@ from workbench.engine.layout import (
     TOO_COMPLEX,
     UNSAID,
     VALUE,
-    W_BUFFER,
-    W_LEFT,
-    W_TEXT_SIZE,
     WORK,
 )
 from workbench.engine.seen import (
@@ -128,15 +125,14 @@ def hidden(ctx, stacks):
 def filled(ctx, record, content, pending, apart):
     """A record with other contents of what it gathers."""
     pool = ctx.pool
-    work = ctx.work
     n = int(pool[record]) >> 5
-    buffer = int(work[W_BUFFER])
+    buffer = ctx.buffer
     for i in range(n):
-        work[buffer + i] = pool[record + 3 + i]
-    work[buffer + CONTENT - 3] = content
-    work[buffer + PENDING - 3] = pending
-    work[buffer + IS_APART - 3] = apart
-    return int(intern(ctx, RECORD, work, buffer, n))
+        buffer[i] = pool[record + 3 + i]
+    buffer[CONTENT - 3] = content
+    buffer[PENDING - 3] = pending
+    buffer[IS_APART - 3] = apart
+    return int(intern(ctx, RECORD, buffer, 0, n))
 
 
 @jit
@@ -153,14 +149,13 @@ def member_of(ctx, tree, text):
 @jit
 def paired(ctx, tree, text, value):
     """The tree of an object with one more name (a TEXT) and its VALUE; ``tree`` may be OFF."""
-    work = ctx.work
     n = int(bytes_of(ctx, text))
     if n < 0:
         ctx.count[TOO_COMPLEX] = 1
         return tree
-    left = int(work[W_LEFT])
+    left = ctx.left
     for i in range(n + 1):
-        work[left + i] = MANY
+        left[i] = MANY
     return int(with_text(ctx, tree, n, value))
 
 
@@ -169,16 +164,15 @@ def includes(ctx, more, less):
     """Whether the tree of an object has all names of another, with the same values."""
     pool = ctx.pool
     count = ctx.count
-    work = ctx.work
-    stack = int(work[W_LEFT])
-    size = int(work[W_TEXT_SIZE])
-    work[stack] = more
-    work[stack + 1] = less
+    stack = ctx.left
+    size = int(ctx.text.size)
+    stack[0] = more
+    stack[1] = less
     n = 2
     while n > 0:
         n -= 2
-        more = int(work[stack + n])
-        less = int(work[stack + n + 1])
+        more = int(stack[n])
+        less = int(stack[n + 1])
         if more == less:
             continue
         count[WORK] += 1
@@ -191,8 +185,8 @@ def includes(ctx, more, less):
             if n + 2 > size:
                 count[TOO_COMPLEX] = 1
                 return False
-            work[stack + n] = below
-            work[stack + n + 1] = pool[i + 1]
+            stack[n] = below
+            stack[n + 1] = pool[i + 1]
             n += 2
     return True
 

@@ -8,13 +8,9 @@ from __future__ import annotations
 from workbench.engine.jit import jit
 from workbench.engine.layout import (
     DEAD,
-    MAX_ASKED,
     OVERFLOW,
     TOO_COMPLEX,
     UNKNOWN,
-    W_DEPTH,
-    W_FOLLOW,
-    W_OTHER,
     WALKED,
 )
 from workbench.engine.questions import settle
@@ -25,27 +21,26 @@ from workbench.engine.terms import failure
 def walk(ctx, start, stop, bases, out):
     """Set the bits of the tokens that a sequence may take next, among the nodes start..stop of a trie.
 
-    The row before the first node is the caller's to put into its depth's slot (W_DEPTH). ``out`` is not
+    The row before the first node is the caller's to put into ``row_at``. ``out`` is not
     cleared. Returns 0, FULL, COMPLEX or TANGLED; on FULL grow the arena and begin again.
     """
     count = ctx.count
     trans = ctx.trans
-    work = ctx.work
     stride = int(ctx.stride)
-    rows = int(work[W_DEPTH]) + MAX_ASKED
+    rows = ctx.row_at
     i = start
     visited = 0
     while i < stop:
         visited += 1
-        depth = rows + int(ctx.depths[i])
-        current = int(work[depth])
+        depth = int(ctx.depths[i])
+        current = int(rows[depth])
         cls = int(ctx.bytes_[i])
         following = int(trans[current * stride + 1 + cls])
         if following <= UNKNOWN:
             current = settle(ctx, current, cls, bases)
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                 return failure(ctx)
-            work[depth] = current
+            rows[depth] = current
             following = int(trans[current * stride + 1 + cls])
         if following < 0:
             i = int(ctx.skips[i])
@@ -53,7 +48,7 @@ def walk(ctx, start, stop, bases, out):
         token = int(ctx.tokens[i])
         if token >= 0:
             out[token >> 5] |= 1 << (token & 31)
-        work[depth + 1] = following
+        rows[depth + 1] = following
         i += 1
     count[WALKED] += visited
     return 0
@@ -71,20 +66,19 @@ def in_run(byte, loops, beyond):
 def walk_exits(ctx, exits, first, stop, loops, beyond, bases, out):
     """:func:`walk` what lies below some exits of a slice, all with the same byte.
 
-    W_FOLLOW holds the row (or DEAD) behind that byte after 0, 1, 2, ... characters.
+    ``follow`` holds the row (or DEAD) behind that byte after 0, 1, 2, ... characters.
     """
     count = ctx.count
     trans = ctx.trans
-    work = ctx.work
     depths = ctx.depths
     skips = ctx.skips
     tokens = ctx.tokens
     stride = int(ctx.stride)
-    rows = int(work[W_DEPTH]) + MAX_ASKED
-    follow = int(work[W_FOLLOW])
+    rows = ctx.row_at
+    follow = ctx.follow
     visited = 0
     for e in range(first, stop):
-        following = int(work[follow + exits[3 * e + 1]])
+        following = int(follow[exits[3 * e + 1]])
         if following < 0:
             continue
         if not in_run(int(exits[3 * e + 2]), loops, beyond):
@@ -94,20 +88,20 @@ def walk_exits(ctx, exits, first, stop, loops, beyond, bases, out):
         if token >= 0:
             out[token >> 5] |= 1 << (token & 31)
         end = int(skips[i])
-        work[rows + int(depths[i]) + 1] = following
+        rows[int(depths[i]) + 1] = following
         i += 1
         # as in walk(): a call for each of thousands of exits would cost more than the walk
         while i < end:
             visited += 1
-            depth = rows + int(depths[i])
-            current = int(work[depth])
+            depth = int(depths[i])
+            current = int(rows[depth])
             cls = int(ctx.bytes_[i])
             following = int(trans[current * stride + 1 + cls])
             if following <= UNKNOWN:
                 current = settle(ctx, current, cls, bases)
                 if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                     return failure(ctx)
-                work[depth] = current
+                rows[depth] = current
                 following = int(trans[current * stride + 1 + cls])
             if following < 0:
                 i = int(skips[i])
@@ -115,7 +109,7 @@ def walk_exits(ctx, exits, first, stop, loops, beyond, bases, out):
             token = int(tokens[i])
             if token >= 0:
                 out[token >> 5] |= 1 << (token & 31)
-            work[depth + 1] = following
+            rows[depth + 1] = following
             i += 1
     count[WALKED] += visited + stop - first
     return 0
@@ -129,35 +123,34 @@ def walk_difference(ctx, row, other, home, bases, out):
     """
     count = ctx.count
     trans = ctx.trans
-    work = ctx.work
     bytes_ = ctx.bytes_
     tokens = ctx.tokens
     stride = int(ctx.stride)
-    rows = int(work[W_DEPTH]) + MAX_ASKED
-    others = int(work[W_OTHER])
-    work[rows] = row
-    work[others] = other
+    rows = ctx.row_at
+    others = ctx.other_row_at
+    rows[0] = row
+    others[0] = other
     i = 0
     visited = 0
     while i < bytes_.size:
         visited += 1
         depth = int(ctx.depths[i])
         byte = int(bytes_[i])
-        here = int(work[rows + depth])
-        there = int(work[others + depth])
+        here = int(rows[depth])
+        there = int(others[depth])
         following = int(trans[here * stride + 1 + byte])
         if following <= UNKNOWN:
             here = settle(ctx, here, byte, bases)
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                 return failure(ctx)
-            work[rows + depth] = here
+            rows[depth] = here
             following = int(trans[here * stride + 1 + byte])
         known = int(trans[there * stride + 1 + byte])
         if known <= UNKNOWN:
             there = settle(ctx, there, byte, bases)
             if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
                 return failure(ctx)
-            work[others + depth] = there
+            others[depth] = there
             known = int(trans[there * stride + 1 + byte])
         if following == home:
             following = other
@@ -181,14 +174,14 @@ def walk_difference(ctx, row, other, home, bases, out):
         token = int(tokens[i])
         if token >= 0:
             out[token >> 5] |= 1 << (token & 31)
-        work[rows + depth + 1] = following
+        rows[depth + 1] = following
         if known < 0:
             code = walk(ctx, i + 1, stop, bases, out)
             if code < 0:
                 return code
             i = stop
             continue
-        work[others + depth + 1] = known
+        others[depth + 1] = known
         i += 1
     count[WALKED] += visited
     return 0
@@ -218,7 +211,6 @@ def read_on(ctx, start, stop, row, bases):
 def walk_below(ctx, row, node, token, bases, out):
     """:func:`walk` a node and what lies below it, reading the bytes before it, as ``token`` has them, first."""
     count = ctx.count
-    work = ctx.work
     start = int(ctx.offsets[token])
     depth = int(ctx.depths[node])
     following = read_on(ctx, start, start + depth, row, bases)
@@ -226,7 +218,7 @@ def walk_below(ctx, row, node, token, bases, out):
         return failure(ctx)
     if following < 0:
         return 0
-    work[work[W_DEPTH] + MAX_ASKED + depth] = following
+    ctx.row_at[depth] = following
     stop = int(ctx.skips[node])
     return walk(ctx, node, stop, bases, out)
 
@@ -238,9 +230,8 @@ def walk_others(ctx, part, row, first, loops, beyond, bases, out):
     What a row ``first`` cannot begin with is left out.
     """
     trans = ctx.trans
-    work = ctx.work
     bytes_ = ctx.bytes_
-    rows = int(work[W_DEPTH]) + MAX_ASKED
+    rows = ctx.row_at
     at = row * int(ctx.stride) + 1
     first_at = first * int(ctx.stride) + 1
     node = 0
@@ -254,7 +245,7 @@ def walk_others(ctx, part, row, first, loops, beyond, bases, out):
                         token = int(ctx.tokens[i])
                         out[token >> 5] = int(out[token >> 5]) & ~(1 << (token & 31)) & 0xFFFFFFFF
             if trans[at + byte] != DEAD and trans[first_at + byte] != DEAD:
-                work[rows] = row
+                rows[0] = row
                 code = walk(ctx, node, stop, bases, out)
                 if code < 0:
                     return code
