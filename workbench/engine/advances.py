@@ -11,19 +11,17 @@ from workbench.engine.jit import jit
 from workbench.engine.layout import (
     ASK,
     DEAD,
-    FULL,
-    OVERFLOW,
     REFUSED,
-    TOO_COMPLEX,
 )
-from workbench.engine.terms import failure
 
 
 @jit
-def advance(ctx, data, start, stop, shape, bases):
-    """Feed bytes to a sequence: ``(shape, bases)`` after them, or ``(REFUSED | FULL | COMPLEX, position)``."""
+def advance(ctx, data, start, stop, shape, bases, by_rows):
+    """Feed bytes to a sequence: ``(shape, bases)`` after them, or ``(REFUSED, position)``.
+
+    ``by_rows`` is false where rows do not say enough (Tangled): then the stacks are asked at every byte.
+    """
     pool = ctx.pool
-    count = ctx.count
     trans = ctx.trans
     stride = int(ctx.stride)
     for i in range(start, stop):
@@ -31,15 +29,9 @@ def advance(ctx, data, start, stop, shape, bases):
         row = int(pool[shape + 1])
         if row < 0:
             row = plain_row(ctx, shape)
-            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                return failure(ctx), i
-        following = next_row(ctx, row, cls)
-        if count[OVERFLOW] == 0 and count[TOO_COMPLEX] >= 2:
-            # the row does not say enough; the stacks do
-            count[TOO_COMPLEX] = 0
-            following = ASK
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return failure(ctx), i
+        following = ASK
+        if by_rows:
+            following = next_row(ctx, row, cls)
         if following == DEAD:
             return REFUSED, i
         if following >= 0:
@@ -49,28 +41,19 @@ def advance(ctx, data, start, stop, shape, bases):
                 shape = int(pool[after + 3])
                 continue
         m = step(ctx, shape, bases, cls, True)
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return failure(ctx), i
         if m == 0:
             return REFUSED, i
         shape, bases = shape_and_bases(ctx, m)
-        if count[OVERFLOW] != 0:
-            return FULL, i
     return shape, bases
 
 
 @jit
 def advance_symbol(ctx, symbol, shape, bases):
     """Feed one symbol to a sequence; returns what :func:`advance` does."""
-    count = ctx.count
     m = step(ctx, shape, bases, symbol, True)
-    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-        return failure(ctx), 0
     if m == 0:
         return REFUSED, 0
     shape, bases = shape_and_bases(ctx, m)
-    if count[OVERFLOW] != 0:
-        return FULL, 0
     return shape, bases
 
 
@@ -78,7 +61,6 @@ def advance_symbol(ctx, symbol, shape, bases):
 def both(ctx, shape, bases, shape2, bases2):
     """A sequence in either of two configurations; returns what :func:`advance` does."""
     pool = ctx.pool
-    count = ctx.count
     m = 0
     for i in range(0, int(pool[shape]) >> 5, 2):
         stacks = int(pool[bases + 3 + pool[shape + 4 + i]])
@@ -88,9 +70,5 @@ def both(ctx, shape, bases, shape2, bases2):
         m = add_result(ctx, m, int(pool[shape2 + 3 + i]), stacks)
     for k in range(m):
         ctx.result_of[ctx.result_state[k]] = 0
-    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-        return failure(ctx), 0
     shape, bases = shape_and_bases(ctx, m)
-    if count[OVERFLOW] != 0:
-        return FULL, 0
     return shape, bases

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from workbench.engine import entries as k
 from workbench.engine.engine import Engine
 from workbench.engine.jit import COMPILED
+from workbench.engine.layout import DONE, Stopped
 from workbench.engine.matcher import Matcher, mask_array
 from workbench.inputs import need_matchers, wrong_type
 from workbench.wording import number_of
@@ -65,7 +66,11 @@ def _fill(engine: Engine, matchers: Sequence[Matcher], rows: NDArray[np.uint32])
     missed = np.empty(n, dtype=np.int64)
     with engine.lock, engine.busy:
         positions = np.fromiter((one.position for one in matchers), np.int64, n)
-        misses = k.lookup_many_at(engine.ctx.handle, positions, rows.reshape(-1), missed)
+        try:
+            misses = k.lookup_many_at(engine.ctx.handle, positions, rows.reshape(-1), missed)
+        except Stopped:
+            engine.recover()
+            misses, missed = n, np.arange(n)
     for i in missed[:misses].tolist():
         matchers[i].fill_mask(rows[i].view(np.int32))
 
@@ -118,12 +123,15 @@ def accept_all(matchers: Sequence[Matcher], token_ids: Iterable[int]) -> NDArray
     with engine.lock, engine.busy:
         positions = np.fromiter((one.position for one in matchers), np.int64, len(ids))
         positions[special] = -1
-        done = int(k.accept_many_at(engine.ctx.handle, positions, ids))
+        try:
+            k.accept_many_at(engine.ctx.handle, positions, ids)
+        except Stopped:
+            engine.recover()
+        done = int(engine.count[DONE])
         for i in range(done):
             if positions[i] >= 0:
                 matchers[i].go_on(int(positions[i]), int(ids[i]))
                 accepted[i] = True
-        engine.recover()
         engine.tidy()
         # ends, named tokens, and what is left when a kernel had to stop, go one by one
         todo = [*np.flatnonzero(special[:done]).tolist(), *range(done, len(ids))]

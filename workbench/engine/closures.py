@@ -26,10 +26,8 @@ from workbench.engine.layout import (
     MEMBER,
     MOST_STEPS,
     NEED,
-    NOT_KNOWN,
     OFF,
     OUTERMOST,
-    OVERFLOW,
     PENDING,
     REVEAL,
     SCOPE_SITE,
@@ -37,13 +35,16 @@ from workbench.engine.layout import (
     SHAPE,
     SITE_BASE,
     STEPS,
-    TOO_COMPLEX,
+    UNCLEAR,
     UNKEPT,
     UNSAID,
     WATCH,
     WHOLE,
     WORK,
     WORK_LIMIT,
+    Complex,
+    Full,
+    Tangled,
 )
 from workbench.engine.records import (
     changed,
@@ -69,7 +70,7 @@ def frame_label(ctx, frame, full):
     value = int(pool[frame + 4])
     if target < SITE_BASE:
         if value != 0:
-            ctx.count[TOO_COMPLEX] = 2
+            raise Tangled
         return 0
     loop = int(ctx.site_loop[target - SITE_BASE])
     if loop >= 0:
@@ -122,8 +123,7 @@ def revealed(ctx, stacks, full):
         if k < found:
             base[3 * k + 2] = union(ctx, int(base[3 * k + 2]), parents)
         elif found >= MAX_ASKED:
-            ctx.count[TOO_COMPLEX] = 1
-            return 0
+            raise Complex
         else:
             k = found
             found += 1
@@ -153,13 +153,11 @@ def revealed(ctx, stacks, full):
 def reveal(ctx, stacks):
     """:func:`revealed`, remembered; without the texts that came."""
     pool = ctx.pool
-    count = ctx.count
     known = int(pool[stacks + 1])
     if known >= 0:
         return known
     result = revealed(ctx, stacks, False)
-    if count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
-        pool[stacks + 1] = result
+    pool[stacks + 1] = result
     return result
 
 
@@ -167,16 +165,12 @@ def reveal(ctx, stacks):
 def reveal_all(ctx, stacks):
     """:func:`revealed`, remembered; with the texts that came."""
     pool = ctx.pool
-    count = ctx.count
     memo = int(term1(ctx, WHOLE, stacks))
-    if count[OVERFLOW] != 0:
-        return 0
     known = int(pool[memo + 1])
     if known >= 0:
         return known
     result = revealed(ctx, stacks, True)
-    if count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
-        pool[memo + 1] = result
+    pool[memo + 1] = result
     return result
 
 
@@ -296,7 +290,7 @@ def pop_all(ctx, n, stacks, cls, exact):
                 continue
             if value >= 0 and pool[value + 6] == LOST:
                 if cls == 0x22 and pool[value + 4] == 0:
-                    count[TOO_COMPLEX] = 2
+                    raise Tangled
                 count[LEFT_OPEN] = 1
                 continue
             if value >= 0 and pool[value + 6] <= ASK and pool[value + 4] != IS_FRESH:
@@ -310,8 +304,6 @@ def pop_all(ctx, n, stacks, cls, exact):
                 parents = int(spoken(ctx, parents, value, number, exact))
         if parents <= ASK:
             return n, parents, bottom
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return n, 0, bottom
         if parents < 0:
             continue
         if loop < 0:
@@ -376,15 +368,14 @@ def reads(ctx, state, cls):
 
 @jit
 def decided(ctx, state, cls):
-    """Whether a thread that may or may not be in a state matters for a symbol: TOO_COMPLEX is 2 if so.
+    """See that a thread that may or may not be in a state does not matter for a symbol: raise Tangled if it does.
 
     For all symbols (-1), those for which it does are marked in ``open_symbols``.
     """
-    count = ctx.count
-    count[TOO_COMPLEX] = 0
+    ctx.count[UNCLEAR] = 0
     if cls >= 0:
         if reads(ctx, state, cls):
-            count[TOO_COMPLEX] = 2
+            raise Tangled
         return
     open_at = ctx.open_symbols
     for symbol in range(ctx.n_symbols):
@@ -408,8 +399,7 @@ def push_calls(ctx, n, k, cls, exact):
         start = int(ctx.entry_state[entry])
         if start < 0:
             count[NEED] = entry + 1
-            count[OVERFLOW] = 1
-            return n
+            raise Full
         back = int(ctx.call_return[c])
         pushed = stacks
         if back != JUMP:
@@ -424,12 +414,9 @@ def push_calls(ctx, n, k, cls, exact):
                 pushed = int(watching(ctx, back, number, stacks, exact))
             else:
                 pushed = int(with_frame(ctx, -1, back, 0, stacks))
-            if count[TOO_COMPLEX] == NOT_KNOWN:
+            if count[UNCLEAR] != 0:
                 decided(ctx, start, cls)
-                if count[TOO_COMPLEX] == 0:
-                    continue
-            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                return n
+                continue
             if pushed < 0:
                 continue
         count[WORK] += 1
@@ -458,7 +445,7 @@ def push_all(ctx, n, cls, exact):
     if stack[0] == 0:
         return n
     if ctx.ranked == 0:
-        while count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
+        while True:
             k = next_thread(ctx)
             if k < 0:
                 break
@@ -469,17 +456,17 @@ def push_all(ctx, n, cls, exact):
                 if ctx.empty_guard[e] >= 0:
                     guard = int(ctx.empty_guard[e])
                     stacks = int(guarded(ctx, stacks, guard, exact))
-                    if count[TOO_COMPLEX] == NOT_KNOWN:
+                    if count[UNCLEAR] != 0:
                         decided(ctx, target, cls)
                     elif stacks <= ASK:
                         # what is asked here can only be told by the stacks
-                        count[TOO_COMPLEX] = 2
-                    if stacks < 0 or count[TOO_COMPLEX] != 0:
+                        raise Tangled
+                    if stacks < 0:
                         continue
                 n = add_thread(ctx, n, target, stacks)
             n = push_calls(ctx, n, k, cls, exact)
         return n
-    while count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
+    while True:
         best = -1
         order = 0
         for k in range(n):
@@ -536,19 +523,16 @@ def close(ctx, n, cls, exact):
         stacks = int(ctx.thread_stacks[k])
         count[WORK] += 1
         if count[WORK] > count[WORK_LIMIT]:
-            count[TOO_COMPLEX] = 1
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            break
+            raise Complex
         for e in range(ctx.empty_start[state], ctx.empty_start[state + 1]):
             target = int(ctx.empty_target[e])
             below = stacks
             if ctx.empty_guard[e] >= 0:
                 guard = int(ctx.empty_guard[e])
                 below = int(guarded(ctx, stacks, guard, exact))
-                if count[TOO_COMPLEX] == NOT_KNOWN:
+                if count[UNCLEAR] != 0:
                     decided(ctx, target, cls)
-                    if count[TOO_COMPLEX] == 0:
-                        continue
+                    continue
                 if below <= ASK:
                     ask = below
                     break
@@ -581,10 +565,10 @@ def step(ctx, shape, bases, cls, exact):
     count[STEPS] += 1
     n = begin_closure(ctx, shape, bases)
     n, ask, _ = close(ctx, n, cls, exact)
-    if ask == 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
+    if ask == 0:
         n = push_all(ctx, n, cls, exact)
     m = 0
-    if ask == 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
+    if ask == 0:
         for k in range(n):
             state = int(ctx.thread_state[k])
             for e in range(ctx.edge_start[state], ctx.edge_start[state + 1]):
@@ -594,8 +578,7 @@ def step(ctx, shape, bases, cls, exact):
                     stacks = int(ctx.thread_stacks[k])
                     if ctx.has_watch != 0 and ctx.watched[state] != 0:
                         if undecided(ctx, stacks):
-                            count[TOO_COMPLEX] = 2
-                            break
+                            raise Tangled
                         stacks = int(watched(ctx, stacks, cls, exact))
                         if stacks < 0:
                             continue

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import weakref
 from threading import RLock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from workbench.engine.arena import (
 from workbench.engine.busy import Busy
 from workbench.engine.context import Context
 from workbench.engine.distances import least_bytes, number_of_stacks
+from workbench.engine.layout import Complex, Full, Room, Stopped, Tangled
 from workbench.engine.positions import Positioned, Sequence, renumber
 from workbench.engine.slices import NOTHING, Slice, slices_of
 from workbench.engine.tables import Packed, place_scratch
@@ -149,9 +151,60 @@ class Engine:
         shape = k.term2(ctx, layout.SHAPE, self.automaton.start, 0)
         return int(shape) << 32 | int(bases)
 
+    # -- calling kernels -----------------------------------------------------------------------
+
+    def _run(self, kernel: Any, *arguments: Any) -> Any:
+        """Call a kernel until it has the room that it needs; Tangled is for who calls this."""
+        while True:
+            try:
+                return kernel(self.ctx.handle, *arguments)
+            except Stopped as stop:
+                self._make_room(stop)
+
+    def _run_exactly(self, kernel: Any, *arguments: Any) -> Any:
+        """:meth:`_run` for what looks at the stacks themselves: if that does not say enough, nothing does."""
+        try:
+            return self._run(kernel, *arguments)
+        except Tangled:
+            raise self._too_complex() from None
+
+    def _go_on(self, kernel: Any, *arguments: Any) -> Any:
+        """:meth:`_run` by rows, or by the stacks where rows do not say enough."""
+        try:
+            return self._run(kernel, *arguments, True)
+        except Tangled:
+            return self._run_exactly(kernel, *arguments, False)
+
+    def _make_room(self, stop: Stopped) -> None:
+        """Clear what a kernel that stopped has left; then grow, or raise."""
+        self.recover()
+        if isinstance(stop, Full):
+            self._grow()
+        elif isinstance(stop, Room):
+            self._grow_rows()
+        elif isinstance(stop, Complex):
+            raise self._too_complex() from None
+        else:
+            raise stop
+
+    def _too_complex(self) -> GrammarTooComplex:
+        return too_complex("step_work", budgets=self.budgets)
+
+    def recover(self) -> None:
+        """Clear what a kernel that stopped has left behind: marks, notes, a row that is half filled in."""
+        ctx, counts = self.ctx, self._counts
+        for marks in (ctx.thread_of, ctx.queued, ctx.result_of, ctx.open_symbols):
+            marks[:] = 0
+        row = counts[layout.EXPANDING] - 1
+        if row >= 0:
+            ctx.trans[row * self.stride + 1 : (row + 1) * self.stride] = layout.UNKNOWN
+        noted = counts[layout.NOTED]
+        if noted:
+            ctx.pool[ctx.tree[:noted] + 2] = -1
+        counts[layout.EXPANDING] = counts[layout.NOTED] = counts[layout.UNCLEAR] = 0
+
     def _grow(self) -> None:
-        """Make room after a kernel reported FULL: double what is nearly full."""
-        self.count[layout.OVERFLOW] = 0
+        """Make room: build the entry that a kernel needs, or double what is nearly full."""
         if self.count[layout.NEED]:
             self._build(int(self.count[layout.NEED]) - 1)
             return
@@ -187,32 +240,9 @@ class Engine:
         if self.packed.states_room > self._work_room:
             self._new_scratch()
 
-    def _check(self, code: int) -> None:
-        """Grow on FULL and ROOM, raise on COMPLEX."""
-        if code == layout.FULL:
-            self._grow()
-        elif code == layout.ROOM:
-            self._grow_rows()
-        elif code in (layout.COMPLEX, layout.TANGLED):
-            self.count[layout.TOO_COMPLEX] = 0
-            raise too_complex("step_work", budgets=self.budgets)
-
-    def _settled(self) -> bool:
-        """Whether the last kernel ran to its end; grows or raises when it did not."""
-        if self.count[layout.OVERFLOW]:
-            self._check(layout.FULL)
-            return False
-        if self.count[layout.TOO_COMPLEX]:
-            self._check(layout.COMPLEX)
-        return True
-
     def _untangle(self, shape: int) -> None:
         """From now on compute and store the masks of a shape by its stacks."""
-        self.count[layout.TOO_COMPLEX] = 0
-        while True:
-            root = k.tangled_node(self.ctx.handle, shape)
-            if self._settled():
-                break
+        root = int(self._run_exactly(k.tangled_node, shape))
         if self.ctx.pool[root + 1] == layout.BY_STACKS:
             if self.count[layout.KEEP]:
                 raise GrammarTooComplex("questions in one mask", layout.MOST_QUESTIONS)
@@ -232,12 +262,6 @@ class Engine:
         """Words of the arena and of the transitions that are in use."""
         used: int = self._counts[layout.USED] + self._counts[layout.ROWS] * self.stride
         return used
-
-    def recover(self) -> None:
-        """Clear what a kernel reported; make room when that was it."""
-        if self.count[layout.OVERFLOW]:
-            self._grow()
-        self.count[layout.TOO_COMPLEX] = 0
 
     def compact(self) -> None:
         """Copy what live sequences need into a fresh arena and renumber their positions."""
@@ -266,12 +290,12 @@ class Engine:
         self._new_arena(max(ARENA_WORDS, old_pool.size // 8))
         while True:
             new_roots = roots.copy()
-            k.compact(self.ctx.handle, old_pool.copy(), used, new_roots, moved)
-            if not self.count[layout.OVERFLOW]:
+            try:
+                k.compact(self.ctx.handle, old_pool.copy(), used, new_roots, moved)
                 break
-            self.count[layout.OVERFLOW] = 0
-            self._new_arena(2 * self.ctx.pool.size)
-            moved[:] = -1
+            except Full:
+                self._new_arena(2 * self.ctx.pool.size)
+                moved[:] = -1
         half = len(everything)
         renumbered = new_roots[:half] << 32 | new_roots[half:]
         self.start = int(renumbered[0])
@@ -285,18 +309,12 @@ class Engine:
 
     def advance_bytes(self, position: int, data: NDArray[np.uint8], start: int, stop: int) -> int:
         """Position after some bytes, or ``-1 - i`` when byte ``i`` (counted from ``start``) is refused."""
-        begin = start
         with self.lock, self.busy:
-            self.count[layout.WORK] = 0
-            while True:
-                first, second = k.advance(
-                    self.ctx.handle, data, start, stop, position >> 32, position & 0xFFFFFFFF
-                )
-                if first >= 0:
-                    return int(first) << 32 | int(second)
-                if first == layout.REFUSED:
-                    return -1 - (int(second) - begin)
-                self._check(int(first))
+            self._counts[layout.WORK] = 0
+            first, second = self._go_on(
+                k.advance, data, start, stop, position >> 32, position & 0xFFFFFFFF
+            )
+            return int(first) << 32 | int(second) if first >= 0 else -1 - (int(second) - start)
 
     def is_plain(self, token_id: int) -> bool:
         """Whether a token goes on by its bytes alone: in range, no end, not named by the grammar."""
@@ -311,19 +329,15 @@ class Engine:
             return self._advance_spelled(position, token_id)
         with self.lock, self.busy:
             spelled = self._advance_spelled(position, token_id)
-            while True:
-                self.count[layout.WORK] = 0
-                here = position >> 32, position & 0xFFFFFFFF
-                shape, bases = k.advance_symbol(self.ctx.handle, symbol, *here)
-                if shape == layout.REFUSED:
-                    return spelled
-                if shape >= 0 and spelled >= 0:
-                    named = int(shape), int(bases)
-                    other = spelled >> 32, spelled & 0xFFFFFFFF
-                    shape, bases = k.both(self.ctx.handle, *other, *named)
-                if shape >= 0:
-                    return int(shape) << 32 | int(bases)
-                self._check(int(shape))
+            self._counts[layout.WORK] = 0
+            here = position >> 32, position & 0xFFFFFFFF
+            shape, bases = self._run_exactly(k.advance_symbol, symbol, *here)
+            if shape == layout.REFUSED:
+                return spelled
+            if spelled >= 0:
+                other = spelled >> 32, spelled & 0xFFFFFFFF
+                shape, bases = self._run_exactly(k.both, *other, int(shape), int(bases))
+            return int(shape) << 32 | int(bases)
 
     def replay(self, position: int, token_id: int) -> int:
         """As :meth:`advance_token`; an end is accepted too, and leads nowhere else."""
@@ -346,11 +360,7 @@ class Engine:
     def _advance_spelled(self, position: int, token_id: int) -> int:
         """Position after a token's bytes, or a negative number when it is refused or has none."""
         with self.lock, self.busy:
-            while True:
-                following: int = k.accept_at(self.ctx.handle, position, token_id)
-                if following >= layout.REFUSED:
-                    return following
-                self._check(following)
+            return int(self._go_on(k.accept_at, position, token_id))
 
     def live_bytes(self, position: int) -> frozenset[int]:
         """The bytes that may come next, whatever tokens spell them."""
@@ -362,35 +372,30 @@ class Engine:
 
     def _live(self, position: int) -> NDArray[np.uint8]:
         """Per byte and symbol, whether it may come next."""
-        live = np.zeros(self.packed.n_symbols, dtype=np.uint8)
         with self.lock, self.busy:
-            self.count[layout.WORK] = 0
             while True:
-                live[:] = 0
-                code = k.live_symbols(self.ctx.handle, position >> 32, position & 0xFFFFFFFF, live)
-                if code == 0:
-                    return live
-                if code == layout.TANGLED:
+                live = np.zeros(self.packed.n_symbols, dtype=np.uint8)
+                self._counts[layout.WORK] = 0
+                try:
+                    self._run(k.live_symbols, position >> 32, position & 0xFFFFFFFF, live)
+                except Tangled:
                     self._untangle(position >> 32)
-                else:
-                    self._check(int(code))
+                    continue
+                return live
 
     def accepts(self, position: int) -> bool:
         """Whether the text so far is complete."""
         with self.lock, self.busy:
-            self.count[layout.WORK] = 0
-            while True:
-                yes = k.accepts(self.ctx.handle, position >> 32, position & 0xFFFFFFFF, True)
-                if self._settled():
-                    return bool(yes == 1)
+            self._counts[layout.WORK] = 0
+            here = position >> 32, position & 0xFFFFFFFF
+            return bool(self._run_exactly(k.accepts, *here, True) == 1)
 
     def fill(self, history: Positioned, out: NDArray[np.uint32]) -> None:
         """Write the mask of a history's top to ``out`` (uint32 words), which is left alone on errors."""
         with self.lock, self.busy:
             position = history.top
-            if k.lookup_at(self.ctx.handle, position, out) == 0:
+            if self._run_exactly(k.lookup_at, position, out) == 0:
                 return
-            self._settled()
             try:
                 words = self._compute(position)
             except GrammarTooComplex:
@@ -402,57 +407,58 @@ class Engine:
 
     def _compute(self, position: int) -> NDArray[np.uint32]:
         """Compute and store the mask of a situation that has none yet."""
-        self.count[layout.MISSES] += 1
-        shape = position >> 32
+        counts = self._counts
+        counts[layout.MISSES] += 1
         wide = True
         while True:
-            run = int(k.prepare_at(self.ctx.handle, position))
-            if run >= 0:
-                part, loops, walked = None, 0, self._counts[layout.WALKED]
+            closed = 0
+            try:
+                run = int(k.prepare_at(self.ctx.handle, position))
+                part, loops, walked = None, 0, counts[layout.WALKED]
                 beyond = layout.ALL_BEYOND if run == 2 else 0
                 if run:
                     loops = int.from_bytes(self.ctx.around_loops.tobytes(), "little")
                     part = self.slices.best(loops, beyond)
-                closed = 0
                 for wider in self.slices.wider(part, self.ctx.alive) if wide else ():
                     closed = self._closed(wider, position)
                     if closed:
                         part = wider
                         break
-                code = self._finish(part, closed, position) if closed >= 0 else closed
-                if loops and not closed:
-                    self.slices.walked(loops, beyond, self._counts[layout.WALKED] - walked)
-                if code == 0:
-                    words: NDArray[np.uint32] = self.ctx.words
-                    return words
-                if closed > 0 and code in (layout.TANGLED, layout.COMPLEX):
+                arrays, outside = (NOTHING, -1) if part is None else (part.part, part.beyond)
+                k.finish_at(self.ctx.handle, arrays.handle, outside, closed, position)
+            except (Tangled, Complex) as stop:
+                self.recover()
+                if closed:
                     # it looked at more than tokens lead to
-                    self.count[layout.TOO_COMPLEX] = 0
                     wide = False
-                    continue
-                run = code
-            if run == layout.TANGLED:
-                self._untangle(shape)
+                elif isinstance(stop, Tangled):
+                    self._untangle(position >> 32)
+                else:
+                    raise self._too_complex() from None
+            except Stopped as stop:
+                self._make_room(stop)
             else:
-                self._check(run)
+                if loops and not closed:
+                    self.slices.walked(loops, beyond, counts[layout.WALKED] - walked)
+                words: NDArray[np.uint32] = self.ctx.words
+                return words
 
     def _closed(self, part: Slice, position: int) -> int:
-        """To how many rows any run of a slice's characters comes, all alive; 0, or FULL.
+        """To how many rows any run of a slice's characters comes, all alive; 0 where that is not so.
 
         What was asked in vain is forgotten, so that masks do not depend on it.
         """
         counts = self._counts
         asked, work = counts[layout.N_ASKED], counts[layout.WORK]
         limits = part.beyond, part.longest
-        code = int(k.closed_at(self.ctx.handle, part.part.handle, *limits, position))
-        if code > 0 or code == layout.FULL:
-            return code
-        counts[layout.N_ASKED], counts[layout.WORK], counts[layout.TOO_COMPLEX] = asked, work, 0
-        return 0
-
-    def _finish(self, part: Slice | None, closed: int, position: int) -> int:
-        arrays, beyond = (NOTHING, -1) if part is None else (part.part, part.beyond)
-        return int(k.finish_at(self.ctx.handle, arrays.handle, beyond, closed, position))
+        try:
+            rows = int(k.closed_at(self.ctx.handle, part.part.handle, *limits, position))
+        except (Tangled, Complex):
+            self.recover()
+            rows = 0
+        if not rows:
+            counts[layout.N_ASKED], counts[layout.WORK] = asked, work
+        return rows
 
     def _grow_rows(self) -> None:
         """Make room for one more mask; forget all when they have used up their budget."""

@@ -21,15 +21,16 @@ from workbench.engine.layout import (
     CONFIG,
     DEAD,
     EXPANDED,
+    EXPANDING,
     HOLE,
     LEFT_OPEN,
     MAX_ASKED,
-    OVERFLOW,
     ROWS,
     SET,
     SHAPE,
-    TOO_COMPLEX,
     UNKNOWN,
+    Complex,
+    Full,
 )
 from workbench.engine.terms import intern, term1, term2, term3
 from workbench.engine.texts import cut_watched, keeps_text, undecided, watched
@@ -51,16 +52,13 @@ def row_of(ctx, shape, bases):
     count = ctx.count
     trans = ctx.trans
     config = term2(ctx, CONFIG, shape, bases)
-    if count[OVERFLOW] != 0:
-        return 0
     row = int(pool[config + 1])
     if row >= 0:
         return row
     row = int(count[ROWS])
     stride = int(ctx.stride)
     if (row + 1) * stride > trans.size:
-        count[OVERFLOW] = 1
-        return 0
+        raise Full
     count[ROWS] = row + 1
     pool[config + 1] = row
     trans[row * stride] = config
@@ -72,7 +70,6 @@ def row_of(ctx, shape, bases):
 def plain_row(ctx, shape):
     """Row of a shape over holes 0, 1, ..."""
     pool = ctx.pool
-    count = ctx.count
     row = int(pool[shape + 1])
     if row >= 0:
         return row
@@ -82,15 +79,13 @@ def plain_row(ctx, shape):
     # the sets go behind the buffer that the terms use
     path = ctx.path
     if top + 1 > 3 * MAX_ASKED:
-        count[TOO_COMPLEX] = 1
-        return 0
+        raise Complex
     for h in range(top + 1):
         hole = term3(ctx, HOLE, -1, h, 0)
         path[h] = term1(ctx, SET, hole)
     bases = intern(ctx, BASES, path, 0, top + 1)
     row = row_of(ctx, shape, bases)
-    if count[OVERFLOW] == 0:
-        pool[shape + 1] = row
+    pool[shape + 1] = row
     return row
 
 
@@ -166,24 +161,20 @@ def lone_shape(ctx, state):
     buffer[0] = state
     buffer[1] = 0
     shape = intern(ctx, SHAPE, buffer, 0, 2)
-    if ctx.count[OVERFLOW] == 0:
-        ctx.lone_shape[state] = shape
+    ctx.lone_shape[state] = shape
     return shape
 
 
 @jit
 def alone(ctx, target, bases):
-    """Row of one thread. Check OVERFLOW after it."""
+    """Row of one thread."""
     shape = lone_shape(ctx, target)
-    if ctx.count[OVERFLOW] != 0:
-        return DEAD
     return row_of(ctx, shape, bases)
 
 
 @jit
 def expand_one(ctx, at, state, stacks):
     """Transitions of a lone thread whose edges do not overlap; False when they do."""
-    count = ctx.count
     first = int(ctx.edge_start[state])
     last = int(ctx.edge_start[state + 1])
     for e in range(first + 1, last):
@@ -191,14 +182,10 @@ def expand_one(ctx, at, state, stacks):
             return False
     row = last_target = -1
     bases = term1(ctx, BASES, stacks)
-    if count[OVERFLOW] != 0:
-        return True
     for e in range(first, last):
         target = int(ctx.edge_target[e])
         if target != last_target:
             row = int(alone(ctx, target, bases))
-            if count[OVERFLOW] != 0:
-                return True
             last_target = target
         low = at + int(ctx.edge_lo[e])
         high = at + int(ctx.edge_hi[e])
@@ -220,11 +207,9 @@ def expand_all(ctx, row):
     at = row * stride + 1
     n = begin_closure(ctx, int(pool[config + 3]), int(pool[config + 4]))
     n, ask, _ = close(ctx, n, -1, False)
-    if ask == 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
+    if ask == 0:
         n = push_all(ctx, n, -1, False)
     end_closure(ctx, n)
-    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-        return n
     if ask != 0:
         fill(trans, at, at + symbols, ask)
         return n
@@ -247,8 +232,6 @@ def expand_all(ctx, row):
                 if pool[pool[stacks + 3 + i] + 4] >= 0:
                     lone = -2
         if lone >= 0 and expand_one(ctx, at, state, stacks):
-            if count[OVERFLOW] != 0:
-                fill(trans, at, at + symbols, UNKNOWN)
             return n
         fill(trans, at, at + symbols, UNKNOWN)
     if ctx.has_watch != 0:
@@ -257,8 +240,6 @@ def expand_all(ctx, row):
                 if keeps_text(ctx, int(ctx.thread_stacks[k])):
                     return n
     segments = link_edges(ctx, n)
-    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-        return n
     head = ctx.head
     link = ctx.link
     begin = ctx.begin
@@ -275,8 +256,6 @@ def expand_all(ctx, row):
                 last_target = -1
             if target != last_target:
                 last_row = int(alone(ctx, target, last_bases))
-                if count[OVERFLOW] != 0:
-                    return n
                 last_target = target
                 last_stacks = stacks
             result = last_row
@@ -289,14 +268,8 @@ def expand_all(ctx, row):
                 first = int(link[3 * first])
             for k in range(m):
                 ctx.result_of[ctx.result_state[k]] = 0
-            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                return n
             shape, bases = shape_and_bases(ctx, m)
-            if count[OVERFLOW] != 0:
-                return n
             result = row_of(ctx, shape, bases)
-            if count[OVERFLOW] != 0:
-                return n
         fill(trans, at + int(begin[segment]), at + int(begin[segment + 1]), result)
     return n
 
@@ -307,6 +280,8 @@ def expand(ctx, row):
     count = ctx.count
     trans = ctx.trans
     count[LEFT_OPEN] = 0
+    # if this is stopped, none of the row is known (see Engine.recover)
+    count[EXPANDING] = row + 1
     symbols = int(ctx.n_symbols)
     open_at = ctx.open_symbols
     if open_at[symbols] != 0:
@@ -319,8 +294,6 @@ def expand(ctx, row):
                 open_at[symbol] = 0
                 if symbol < symbols and trans[here + symbol] > ASK:
                     trans[here + symbol] = UNKNOWN
-    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-        return
     if ctx.has_watch != 0:
         at = row * int(ctx.stride) + 1
         for k in range(n):
@@ -333,37 +306,29 @@ def expand(ctx, row):
                     fill(trans, low, at + int(ctx.edge_hi[e]) + 1, UNKNOWN)
     if count[LEFT_OPEN] != 0 and trans[row * ctx.stride + 1 + 0x22] > ASK:
         trans[row * ctx.stride + 1 + 0x22] = UNKNOWN
+    count[EXPANDING] = 0
 
 
 @jit
 def next_row(ctx, row, cls):
-    """Transition of a row: a row, DEAD or ASK - hole; computed when unknown. Check OVERFLOW after it."""
+    """Transition of a row: a row, DEAD or ASK - hole; computed when unknown."""
     pool = ctx.pool
-    count = ctx.count
     trans = ctx.trans
     stride = int(ctx.stride)
     known = int(trans[row * stride + 1 + cls])
     if known != UNKNOWN:
         return known
     expand(ctx, row)
-    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-        return DEAD
     known = int(trans[row * stride + 1 + cls])
     if known != UNKNOWN:
         return known
     config = int(trans[row * stride])
     m = step(ctx, int(pool[config + 3]), int(pool[config + 4]), cls, False)
-    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-        return DEAD
     result = m
     if m == 0:
         result = DEAD
     elif m > 0:
         shape, bases = shape_and_bases(ctx, m)
-        if count[OVERFLOW] != 0:
-            return DEAD
         result = row_of(ctx, shape, bases)
-        if count[OVERFLOW] != 0:
-            return DEAD
     trans[row * stride + 1 + cls] = result
     return result

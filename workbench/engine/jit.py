@@ -39,7 +39,7 @@ _TYPES: dict[str, Any] = {
     **dict.fromkeys(("rows", "out", "words", "loops"), _UINT32),
     **dict.fromkeys(("bytes_", "data", "live"), uint8[::1]),
     "depths": uint16[::1],
-    "exact": boolean,
+    **dict.fromkeys(("exact", "by_rows"), boolean),
 }
 
 
@@ -64,7 +64,7 @@ _CALLED = frozenset(
 _HELD = frozenset(("accept_at", "lookup_to"))
 #: what may be copied into its callers
 _SMALL = frozenset(
-    """add_result add_thread begin_closure character_begun character_on end_closure excluded failure fill find2
+    """add_result add_thread begin_closure character_begun character_on end_closure excluded fill find2
     in_run intern is_empty mix next_thread ones seen_child term1 term2 term3 tree_child utf8_byte
     zone_of""".split()
 )

@@ -36,7 +36,7 @@ Where stacks are so tangled that a walk would ask too much (ambiguous grammars),
 themselves, and the mask is stored under them (BY_STACKS).
 
 Counts are abstracted to zones in rows (``zone_of``), exact in sequences. All kernels run as plain Python
-with NUMBA_DISABLE_JIT=1. They never allocate: when the arena is full they set ``count[OVERFLOW]``, the
+with NUMBA_DISABLE_JIT=1. They never allocate: when the arena is full they raise ``Full``, the
 caller grows it and calls again. What numbers mean is in ``layout.py``, terms are made in ``terms.py``,
 what frames hold beside a return is in ``records.py``.
 """
@@ -49,13 +49,12 @@ from workbench.engine.context import words_at
 from workbench.engine.jit import finished, jit
 from workbench.engine.layout import (
     BUSY,
+    DONE,
     EPOCH,
     HITS,
     MISS,
     N_ASKED,
-    OVERFLOW,
     REFUSED,
-    TOO_COMPLEX,
     WORK,
 )
 from workbench.engine.masks import keep, lookup, tangled_node
@@ -99,10 +98,8 @@ def closed_at(ctx, part, beyond, most, position):
 @jit
 def finish_at(ctx, part, beyond, closed, position):
     """:func:`finish` and :func:`keep` for a position."""
-    code = finish(ctx, part, beyond, closed, position & 0xFFFFFFFF, ctx.words)
-    if code < 0:
-        return code
-    return keep(ctx, position >> 32, position & 0xFFFFFFFF)
+    finish(ctx, part, beyond, closed, position & 0xFFFFFFFF, ctx.words)
+    keep(ctx, position >> 32, position & 0xFFFFFFFF)
 
 
 @jit
@@ -135,14 +132,7 @@ def lookup_to(ctx, epoch, position, address):
     count = ctx.count
     if count[BUSY] != 0 or count[EPOCH] != epoch:
         return MISS
-    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-        return MISS
-    found = lookup_at(ctx, position, words_at(address, ctx.words.size))
-    if found != 0:
-        # to be said again to who has the lock, not to others
-        count[OVERFLOW] = 0
-        count[TOO_COMPLEX] = 0
-    return found
+    return lookup_at(ctx, position, words_at(address, ctx.words.size))
 
 
 @jit
@@ -151,7 +141,6 @@ def lookup_many_at(ctx, positions, out, missed):
 
     Returns how many have no stored mask; their numbers are in ``missed``.
     """
-    count = ctx.count
     n_words = ctx.words.size
     width = out.size // max(positions.size, 1)
     misses = 0
@@ -165,23 +154,22 @@ def lookup_many_at(ctx, positions, out, missed):
         if lookup_at(ctx, positions[i], out[begin : begin + n_words]) != 0:
             missed[misses] = i
             misses += 1
-            # it is looked up again, and said then
-            count[OVERFLOW] = 0
-            count[TOO_COMPLEX] = 0
         for j in range(begin + n_words, stop):
             out[j] = 0
     return misses
 
 
 @jit
-def accept_at(ctx, position, token):
-    """The position after a token's bytes; REFUSED, FULL or COMPLEX."""
+def accept_at(ctx, position, token, by_rows):
+    """The position after a token's bytes, or REFUSED; ``by_rows`` as for :func:`advance`."""
     ctx.count[WORK] = 0
     start = ctx.offsets[token]
     stop = ctx.offsets[token + 1]
     if start == stop:
         return REFUSED
-    shape, bases = advance(ctx, ctx.blob, start, stop, position >> 32, position & 0xFFFFFFFF)
+    shape, bases = advance(
+        ctx, ctx.blob, start, stop, position >> 32, position & 0xFFFFFFFF, by_rows
+    )
     if shape < 0:
         return int(shape)
     return int(shape) << 32 | int(bases)
@@ -189,14 +177,13 @@ def accept_at(ctx, position, token):
 
 @jit
 def accept_many_at(ctx, positions, token_ids):
-    """:func:`accept_at` of many positions, in place; returns how many were done before FULL or COMPLEX."""
+    """:func:`accept_at` of many positions, in place; how many are done is in ``count[DONE]`` when it stops, too."""
+    count = ctx.count
+    count[DONE] = 0
     for i in range(positions.size):
         if positions[i] >= 0:
-            following = accept_at(ctx, positions[i], token_ids[i])
-            if following < REFUSED:
-                return i
-            positions[i] = following
-    return positions.size
+            positions[i] = accept_at(ctx, positions[i], token_ids[i], True)
+        count[DONE] = i + 1
 
 
 finished()

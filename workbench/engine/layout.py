@@ -5,12 +5,33 @@ Next file to read: ``terms.py``.
 
 from __future__ import annotations
 
+
+class Stopped(Exception):
+    """A kernel could not go on; whoever called it makes up for it, after ``Engine.recover``."""
+
+
+class Full(Stopped):
+    """The arena or the transitions are full, or an entry (NEED) is to be built: call again then."""
+
+
+class Room(Stopped):
+    """The store of masks is full."""
+
+
+class Complex(Stopped):
+    """A budget is used up."""
+
+
+class Tangled(Stopped):
+    """What a row knows does not say enough; the stacks may."""
+
+
 BOTTOM, FRAME, HOLE, SET, LABELS, REVEAL = 1, 2, 3, 4, 5, 6
 SHAPE, BASES, CONFIG, SUBST, NODE, WATCH, RECORD, SEEN, TEXT = 7, 8, 9, 10, 11, 12, 13, 14, 15
 WHOLE, MEMBER, LIST, VALUE, KNOWN = 16, 17, 18, 19, 20
 
 DEAD, UNKNOWN, ASK = -1, -2, -16
-REFUSED, FULL, COMPLEX, MISS, TANGLED, ROOM = -1, -2, -3, -4, -5, -6
+REFUSED, MISS = -1, -4
 #: in place of the hole that a mask tree asks about: this shape's masks are stored by their stacks
 BY_STACKS = -3
 
@@ -49,9 +70,9 @@ CONTENT, PENDING, IS_APART, BITS = 5, 6, 7, 8
 WORD = 31
 
 # slots of ``count`` (int64)
-USED, TERMS, ROWS, OVERFLOW, TOO_COMPLEX, WORK, WORK_LIMIT = 0, 1, 2, 3, 4, 5, 6
+USED, TERMS, ROWS, NOTED, UNCLEAR, WORK, WORK_LIMIT = 0, 1, 2, 3, 4, 5, 6
 N_ASKED, WALKED, STEPS, HITS, MISSES, N_SHAPES, N_SETS, N_FRAMES = 7, 8, 9, 10, 11, 12, 13, 14
-#: NEED: 1 + the entry whose states are to be built before the kernel can go on (OVERFLOW is set with it)
+#: NEED: 1 + the entry whose states are to be built before the kernel can go on (it raises Full)
 N_MASKS, NEED, EXPANDED = 15, 16, 17
 #: whether walks keep the texts that they read: needed where a token holds two names of an object
 KEEP = 18
@@ -60,8 +81,10 @@ LEFT_OPEN = 19
 #: how many blocks are under way in which kernels run without the GIL or arrays are swapped; how often
 #: positions were renumbered
 BUSY, EPOCH = 20, 21
-#: in TOO_COMPLEX: what is known of the values around does not say whether the thread at hand may go on
-NOT_KNOWN = 3
+# NOTED: terms listed in ``tree`` whose second notes are to be cleared. UNCLEAR: set where what is known of the
+# values around does not say whether the thread at hand may go on. EXPANDING: 1 + the row whose transitions are
+# being filled in. DONE: how many sequences of a batch have gone on
+EXPANDING, DONE = 22, 23
 COUNT_SLOTS = 24
 
 #: a frame's return from here on is the number of a call site with a value: ``site_loop`` has its loop, or

@@ -15,20 +15,17 @@ from workbench.engine.layout import (
     N_ASKED,
     N_MASKS,
     NODE,
-    OVERFLOW,
-    ROOM,
-    TOO_COMPLEX,
+    Room,
 )
 from workbench.engine.questions import answer, labels_of
 from workbench.engine.rows import hash_words, is_row, pack_row, unpack_row
-from workbench.engine.terms import failure, find2, term2
+from workbench.engine.terms import find2, term2
 
 
 @jit
 def stored_row(ctx, shape, bases):
     """The stored mask of a sequence's situation; MISS when there is none yet."""
     pool = ctx.pool
-    count = ctx.count
     node = int(pool[shape + 2])
     while node >= 0:
         row = int(pool[node + 2])
@@ -45,8 +42,6 @@ def stored_row(ctx, shape, bases):
         if hole < 0:
             return MISS
         labels = int(labels_of(ctx, hole, bases))
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return MISS
         node = find2(ctx, NODE, node, labels)
     return MISS
 
@@ -80,8 +75,7 @@ def root_node(ctx, shape):
     node = int(pool[shape + 2])
     if node < 0:
         node = term2(ctx, NODE, shape, -1)
-        if ctx.count[OVERFLOW] == 0:
-            pool[shape + 2] = node
+        pool[shape + 2] = node
     return node
 
 
@@ -91,8 +85,6 @@ def store(ctx, shape, bases, row):
     pool = ctx.pool
     count = ctx.count
     node = root_node(ctx, shape)
-    if count[OVERFLOW] != 0:
-        return
     asked = ctx.asked
     for k in range(count[N_ASKED] + 1):
         if pool[node + 1] == BY_STACKS:
@@ -103,10 +95,7 @@ def store(ctx, shape, bases, row):
             break
         pool[node + 1] = asked[2 * k]
         node = term2(ctx, NODE, node, int(asked[2 * k + 1]))
-        if count[OVERFLOW] != 0:
-            return
-    if count[OVERFLOW] == 0:
-        pool[node + 2] = row
+    pool[node + 2] = row
 
 
 @jit
@@ -121,7 +110,7 @@ def tangled_node(ctx, shape):
     asked = ctx.asked
     n = min(int(count[N_ASKED]), FEW_QUESTIONS) if ctx.has_gather != 0 else 0
     for k in range(n):
-        if count[OVERFLOW] != 0 or pool[node + 1] == BY_STACKS:
+        if pool[node + 1] == BY_STACKS:
             break
         pool[node + 1] = asked[2 * k]
         node = term2(ctx, NODE, node, int(asked[2 * k + 1]))
@@ -143,8 +132,6 @@ def known_questions(ctx, shape, bases):
         if hole < 0:
             return hole == BY_STACKS
         labels = answer(ctx, hole, bases)
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return False
         node = find2(ctx, NODE, node, labels)
     return False
 
@@ -153,7 +140,7 @@ def known_questions(ctx, shape, bases):
 def keep(ctx, shape, bases):
     """Store a mask under its situation; equal masks are stored once.
 
-    Returns 0, ROOM when the row store must grow first, or FULL.
+    Raises Room when the row store must grow first.
     """
     count = ctx.count
     rows_at = ctx.rows_at
@@ -174,13 +161,12 @@ def keep(ctx, shape, bases):
     if row < 0:
         row = int(count[N_MASKS])
         if 2 * (row + 2) > row_table.size or row + 2 > row_hash.size:
-            return ROOM
+            raise Room
         end = pack_row(words, rows, int(rows_at[row]), rows.size)
         if end < 0:
-            return ROOM
+            raise Room
         rows_at[row + 1] = end
         row_hash[row] = content
         row_table[slot] = row
         count[N_MASKS] = row + 1
     store(ctx, shape, bases, row)
-    return failure(ctx)

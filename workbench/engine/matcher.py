@@ -18,7 +18,7 @@ from workbench.engine.engine import Engine
 from workbench.engine.entries import accept_at, lookup_to
 from workbench.engine.history import History
 from workbench.engine.jit import COMPILED
-from workbench.engine.layout import REFUSED, SITE_BASE
+from workbench.engine.layout import SITE_BASE, Stopped
 from workbench.errors import GrammarTooComplex, VocabularyError
 from workbench.inputs import need_list, need_number, need_vocabulary
 from workbench.vocabulary import Vocabulary
@@ -161,11 +161,12 @@ class Matcher:
         if bitmask is self._mask and row == 0 and not self._terminated:
             # the same array as before, which is what a loop does: no checks, no lock, no array handed over
             engine = self._engine
-            if (
-                _QUICK
-                and lookup_to(engine.ctx.handle, self._epoch, self._at, self._mask_address) == 0
-            ):
-                return
+            if _QUICK:
+                try:
+                    if lookup_to(engine.ctx.handle, self._epoch, self._at, self._mask_address) == 0:
+                        return
+                except Stopped:
+                    pass  # it is said again under the lock
             with engine.lock:
                 self._at, self._epoch = self._history.top, engine.epoch
                 engine.fill(self._history, self._mask_words)
@@ -221,8 +222,10 @@ class Matcher:
         with engine.lock:
             if not self._terminated and engine.is_plain(token_id):
                 at = self._at if self._epoch == engine.epoch else self._history.top
-                following = accept_at(engine.ctx.handle, at, token_id)
-                if following < REFUSED:
+                try:
+                    following = accept_at(engine.ctx.handle, at, token_id, True)
+                except Stopped:
+                    engine.recover()
                     following = self._following(at, token_id)
                 ends = False
             else:

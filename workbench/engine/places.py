@@ -26,7 +26,6 @@ from workbench.engine.layout import (
     MOST_WAYS,
     NAME_ROLE,
     NO_BYTES,
-    NOT_KNOWN,
     NOTHING,
     OBJECT_OF,
     OBJECT_TAG,
@@ -34,10 +33,11 @@ from workbench.engine.layout import (
     ORDERED,
     OUTERMOST,
     PENDING,
-    TOO_COMPLEX,
+    UNCLEAR,
     UNSAID,
     WORD,
     WORK,
+    Complex,
 )
 from workbench.engine.seen import (
     planted,
@@ -255,7 +255,7 @@ def began_so(ctx, frame, levels, closed):
     count = ctx.count
     values = int(pool[pool[frame + 4] + CONTENT])
     total = 0
-    while values > 0 and count[TOO_COMPLEX] == 0:
+    while values > 0 and count[UNCLEAR] == 0:
         count[WORK] += 1
         if extends(ctx, int(pool[values + 4]), levels, closed) != 0:
             total += 1
@@ -270,8 +270,7 @@ def level(ctx, levels, frame, record):
     if pool[record + CONTENT] < 0 or pool[record + PENDING] < 0:
         return -1
     if levels >= MOST_LEVELS:
-        ctx.count[TOO_COMPLEX] = 1
-        return -1
+        raise Complex
     ctx.levels[levels] = record
     ctx.scopes[levels] = scope_of(ctx, frame)
     return levels + 1
@@ -287,12 +286,12 @@ def differs(ctx, frame, record, total, closed, way):
     while total < MANY:
         levels = int(level(ctx, levels, frame, record))
         if levels < 0:
-            count[TOO_COMPLEX] = max(NOT_KNOWN, int(count[TOO_COMPLEX]))
+            count[UNCLEAR] = 1
             return True, several
         frame, way, more = around(ctx, int(pool[frame + 5]), way)
         several = several or more
         if frame < 0:
-            count[TOO_COMPLEX] = NOT_KNOWN
+            count[UNCLEAR] = 1
             return True, several
         if frame == 0 or gathers(ctx, frame) == 0:
             return True, several
@@ -300,7 +299,7 @@ def differs(ctx, frame, record, total, closed, way):
         flags = int(flags_of(ctx, frame))
         if flags & DISTINCT:
             if pool[record + CONTENT] < 0:
-                count[TOO_COMPLEX] = NOT_KNOWN
+                count[UNCLEAR] = 1
                 return True, several
             total -= int(began_so(ctx, frame, levels, closed))
             if total <= 0:
@@ -318,7 +317,7 @@ def may_differ(ctx, frame, record, total, closed):
     """Whether what the scope of a frame becomes, its record as given, can still differ from what came.
 
     ``total``: in how many ways what comes next in it can; ``closed``: nothing does. Where that depends on
-    what is not known, TOO_COMPLEX is set to NOT_KNOWN.
+    what is not known, ``count[UNCLEAR]`` is set.
     """
     count = ctx.count
     if flags_of(ctx, frame) & OUTERMOST:
@@ -331,14 +330,14 @@ def may_differ(ctx, frame, record, total, closed):
     if total >= MANY or ctx.pool[record + IS_APART] != 0:
         return True
     way = 0
-    while way < MOST_WAYS and count[TOO_COMPLEX] == 0:
+    while way < MOST_WAYS and count[UNCLEAR] == 0:
         alive, several = differs(ctx, frame, record, total, closed, way)
         if alive:
             return True
         if not several:
             return False
         way += 1
-    return count[TOO_COMPLEX] != 0
+    return count[UNCLEAR] != 0
 
 
 @jit
@@ -382,8 +381,7 @@ def places(ctx, frame, record, keeps):
                         return 1
                     if one != 0:
                         if found >= ctx.tree.size:
-                            count[TOO_COMPLEX] = 1
-                            return -1
+                            raise Complex
                         tree[found] = one
                         found += 1
                     values = int(pool[values + 3])
@@ -462,7 +460,7 @@ def beside(ctx, frame, number, role, root, cell):
         return LOST, root
     if found < 0:
         if ways(ctx, record, int(scope_of(ctx, frame))) < MANY:
-            count[TOO_COMPLEX] = max(NOT_KNOWN, int(count[TOO_COMPLEX]))
+            count[UNCLEAR] = 1
         return LOST, root
     along = OFF
     tree = ctx.tree
@@ -493,6 +491,6 @@ def beside(ctx, frame, number, role, root, cell):
         after = int(joined(ctx, frame, record, value))
         if not may_differ(ctx, frame, after, 1, False):
             root = int(planted(ctx, root, text, number, cell))
-        if count[TOO_COMPLEX] != 0:
+        if count[UNCLEAR] != 0:
             break
     return along, root

@@ -27,14 +27,15 @@ from workbench.engine.layout import (
     MEMBER,
     MOST_QUESTIONS,
     N_ASKED,
-    OVERFLOW,
+    NOTED,
     SET,
     SITE_BASE,
     SUBST,
-    TOO_COMPLEX,
     UNSAID,
     WATCH,
     WHOLE,
+    Complex,
+    Tangled,
 )
 from workbench.engine.records import changed
 from workbench.engine.seen import came
@@ -46,7 +47,6 @@ from workbench.engine.values import scope_at
 def stacks_at(ctx, hole, bases):
     """The concrete SET that a hole stands for above the given BASES."""
     pool = ctx.pool
-    count = ctx.count
     path = ctx.hole_path
     n = 0
     while pool[hole + 3] >= 0:
@@ -62,8 +62,6 @@ def stacks_at(ctx, hole, bases):
             seen = reveal_all(ctx, stacks)
         else:
             seen = reveal(ctx, stacks)
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return stacks
         labels = int(pool[seen + 3])
         k = 0
         while not (
@@ -78,14 +76,11 @@ def stacks_at(ctx, hole, bases):
 def has_come(ctx, frame, bases):
     """LABELS of whether the text of a watching frame of a row is one that came, in the actual stacks."""
     pool = ctx.pool
-    count = ctx.count
     value = int(pool[frame + 4])
     below = ASK - int(pool[value + 6])
     target = int(pool[below + 4])
     zone = int(pool[below + 5])
     stacks = stacks_at(ctx, int(pool[below + 3]), bases)
-    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-        return 0
     site = int(pool[frame + 3]) - SITE_BASE
     cell = int(ctx.watch_cell[-1 - ctx.site_loop[site]])
     found = -1
@@ -98,28 +93,22 @@ def has_come(ctx, frame, bases):
         seen = int(pool[pool[one + 4] + 4])
         yes = int(came(ctx, seen, int(pool[value + 7]), cell))
         if yes < 0 or (found >= 0 and yes != found):
-            count[TOO_COMPLEX] = 2
-            return 0
+            raise Tangled
         found = yes
     return int(term1(ctx, LABELS, max(0, found)))
 
 
 @jit
 def labels_of(ctx, question, bases):
-    """What a question is answered with: a hole, WHOLE of one, or MEMBER. Check the flags after it."""
+    """What a question is answered with: a hole, WHOLE of one, or MEMBER."""
     pool = ctx.pool
-    count = ctx.count
     kind = pool[question] & 31
     if kind == MEMBER:
         return has_come(ctx, int(pool[question + 3]), bases)
     if kind == WHOLE:
         stacks = stacks_at(ctx, int(pool[question + 3]), bases)
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return 0
         return int(pool[reveal_all(ctx, stacks) + 3])
     stacks = stacks_at(ctx, question, bases)
-    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-        return 0
     return int(pool[reveal(ctx, stacks) + 3])
 
 
@@ -132,11 +121,8 @@ def answer(ctx, hole, bases):
         if asked[2 * k] == hole:
             return int(asked[2 * k + 1])
     labels = int(labels_of(ctx, hole, bases))
-    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-        return 0
     if count[N_ASKED] >= MOST_QUESTIONS:
-        count[TOO_COMPLEX] = 2
-        return 0
+        raise Tangled
     k = int(count[N_ASKED])
     asked[2 * k] = hole
     asked[2 * k + 1] = labels
@@ -164,8 +150,7 @@ def rewrite(ctx, top, hole, frames, visited):
             depth -= 1
             continue
         if visited + depth + (int(pool[term]) >> 5) + 2 > size:
-            count[TOO_COMPLEX] = 1
-            return visited
+            raise Complex
         ready = True
         if pool[term] & 31 == FRAME:
             parents = int(pool[term + 5])
@@ -205,11 +190,10 @@ def rewrite(ctx, top, hole, frames, visited):
                             element = int(pool[element + 2])
                         one = term1(ctx, SET, element)
                     result = one if result < 0 else union(ctx, result, one)
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return visited
         pool[term + 2] = result
         tree[visited] = term
         visited += 1
+        count[NOTED] = visited
         depth -= 1
     return visited
 
@@ -223,8 +207,6 @@ def substitute(ctx, row, hole, labels):
     pool = ctx.pool
     count = ctx.count
     memo = term3(ctx, SUBST, row, hole, labels)
-    if count[OVERFLOW] != 0:
-        return 0
     if pool[memo + 1] >= 0:
         return int(pool[memo + 1])
     buffer = ctx.buffer
@@ -280,14 +262,10 @@ def substitute(ctx, row, hole, labels):
     tree = ctx.tree
     for i in range(visited):
         pool[tree[i] + 2] = -1
-    if count[OVERFLOW] != 0:
-        return 0
+    count[NOTED] = 0
     new_shape, new_bases = shape_and_bases(ctx, m)
-    if count[OVERFLOW] != 0:
-        return 0
     result = row_of(ctx, new_shape, new_bases)
-    if count[OVERFLOW] == 0:
-        pool[memo + 1] = result
+    pool[memo + 1] = result
     return result
 
 
@@ -306,35 +284,28 @@ def accepts(ctx, shape, bases, exact):
 def row_accepts(ctx, row):
     """:func:`accepts` of a row, remembered with its configuration."""
     pool = ctx.pool
-    count = ctx.count
     config = int(ctx.trans[row * ctx.stride])
     known = int(pool[config + 2])
     if known != -1:
         return known
     known = accepts(ctx, int(pool[config + 3]), int(pool[config + 4]), False)
-    if count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
-        pool[config + 2] = known
+    pool[config + 2] = known
     return known
 
 
 @jit
 def settle(ctx, row, cls, bases):
-    """Answer what a transition asks until it does not: the refined row. Check the flags after it."""
-    count = ctx.count
+    """Answer what a transition asks until it does not: the refined row."""
     while True:
         following = next_row(ctx, row, cls)
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0 or following > ASK:
+        if following > ASK:
             return row
         hole = ASK - following
         labels = answer(ctx, hole, bases)
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return row
         row = substitute(ctx, row, hole, labels)
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return row
 
 
 @jit
 def refine(ctx, row, bases):
-    """Answer all that a row asks before its first byte: the refined row. Check the flags after it."""
+    """Answer all that a row asks before its first byte: the refined row."""
     return settle(ctx, row, 0, bases)

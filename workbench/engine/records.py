@@ -33,7 +33,6 @@ from workbench.engine.layout import (
     OFF,
     OTHER,
     OUTERMOST,
-    OVERFLOW,
     PEEK,
     RECORD,
     ROOM_FOR,
@@ -41,11 +40,12 @@ from workbench.engine.layout import (
     SITE_BASE,
     STRANGE,
     TAKE,
-    TOO_COMPLEX,
+    UNCLEAR,
     UNKEPT,
     VALUE,
     WATCH,
     WORD,
+    Tangled,
 )
 from workbench.engine.places import (
     begins_apart,
@@ -162,8 +162,7 @@ def passed(ctx, scope, record, guard):
     seen = int(pool[record + 4])
     if op == EMPTY_TEXT:
         if seen < 0:
-            ctx.count[TOO_COMPLEX] = 2
-            return -1
+            raise Tangled
         below = int(seen_child(ctx, seen, int(ctx.watch_cell[item])))
         if below >= 0 and pool[below + 3] != 0:
             return -1
@@ -343,7 +342,7 @@ def watching(ctx, back, number, stacks, exact):
         along = OFF
         if role != 0:
             along, seen = beside(ctx, frame, number, role, seen, cell)
-            if count[TOO_COMPLEX] != 0 or count[OVERFLOW] != 0:
+            if count[UNCLEAR] != 0:
                 return stacks
         if seen >= 0:
             seen = int(seen_child(ctx, seen, cell))
@@ -356,8 +355,7 @@ def watching(ctx, back, number, stacks, exact):
             text = 0
         elif seen != LOST:
             # each of its bytes matters: on the stacks themselves all is known
-            count[TOO_COMPLEX] = 2
-            return stacks
+            raise Tangled
         # what is LOST matters only if this text, too, ends within the walk
         value = int(term6(ctx, WATCH, root, 0, 0, seen, text, along))
         below = int(term1(ctx, SET, frame))
@@ -383,8 +381,7 @@ def guarded(ctx, stacks, guard, exact):
                 frame = int(pool[stacks + 3 + i])
                 if scope_of(ctx, frame) >= 0 and pool[pool[frame + 4] + 4] == LOST:
                     # whether one is left is known on the stacks themselves
-                    ctx.count[TOO_COMPLEX] = 2
-                    return stacks
+                    raise Tangled
         room = int(watching(ctx, 0, number, stacks, exact))
         return stacks if room >= 0 else -1
     if op == CONSTANT:
@@ -504,7 +501,7 @@ def entering(ctx, back, scope, stacks):
     """The frame of a scope that begins on a SET, as a SET; -1 where all its values have come there."""
     record = int(new_record(ctx, scope, stacks))
     pushed = int(with_frame(ctx, -1, back, record, stacks))
-    if ctx.scope_gather[scope] != 0 and ctx.count[OVERFLOW] == 0:
+    if ctx.scope_gather[scope] != 0:
         frame = int(ctx.pool[pushed + 3])
         if not may_differ(ctx, frame, record, 1, False):
             return -1

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from workbench.engine.jit import jit
 from workbench.engine.layout import (
-    FULL,
     NO_LINES,
     NODE,
     USED,
@@ -73,7 +72,7 @@ def ones(words):
 
 @jit
 def pack_row(words, rows, at, limit):
-    """Append a mask to the row store; returns its end or FULL.
+    """Append a mask to the row store; returns its end, or -1 where there is no room.
 
     It is stored as token ids when they are an eighth of the words or fewer: setting a bit costs several
     times what copying a word does.
@@ -86,7 +85,7 @@ def pack_row(words, rows, at, limit):
             break
     size = n if 8 * bits > n else bits
     if at + size > limit:
-        return FULL
+        return -1
     if 8 * bits > n:
         part = rows[at : at + n]
         for i in range(part.size):

@@ -18,17 +18,15 @@ from workbench.engine.layout import (
     HOLE,
     LOOK,
     MOST_CLOSED,
-    OVERFLOW,
     SET,
     SITE_BASE,
-    TOO_COMPLEX,
     UNKNOWN,
     WHOLE,
 )
 from workbench.engine.masks import known_questions
 from workbench.engine.questions import answer, refine, row_accepts, settle, substitute
 from workbench.engine.rows import character_begun, character_on
-from workbench.engine.terms import failure, mix, term1, term3
+from workbench.engine.terms import mix, term1, term3
 
 
 @jit
@@ -61,41 +59,30 @@ def name_begins(ctx, row):
 def begin_walk(ctx, shape, bases):
     """Prepare a mask walk: the row to start from, with all that its first bytes ask answered.
 
-    Returns ``2 * row + accepting``, FULL, COMPLEX or TANGLED.
+    Returns ``(row, 1 where the text may end, else 0)``.
     """
-    count = ctx.count
     row = 0
     if known_questions(ctx, shape, bases):
         row = row_of(ctx, shape, bases)
     else:
         row = plain_row(ctx, shape)
-    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-        return failure(ctx)
     if ctx.has_watch != 0:
         # where names begin, all that came are seen at once; elsewhere they are asked for one by one
         hole = int(name_begins(ctx, row))
-        while hole >= 0 and count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
+        while hole >= 0:
             question = int(term1(ctx, WHOLE, hole))
             labels = answer(ctx, question, bases)
-            if count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
-                row = substitute(ctx, row, question, labels)
-                hole = int(name_begins(ctx, row))
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return failure(ctx)
+            row = substitute(ctx, row, question, labels)
+            hole = int(name_begins(ctx, row))
     row = refine(ctx, row, bases)
-    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-        return failure(ctx)
     ending = row
     while True:
         yes = row_accepts(ctx, ending)
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return failure(ctx)
         if yes > ASK:
             break
         labels = answer(ctx, ASK - yes, bases)
-        if count[OVERFLOW] == 0 and count[TOO_COMPLEX] == 0:
-            ending = substitute(ctx, ending, ASK - yes, labels)
-    return 2 * row + yes
+        ending = substitute(ctx, ending, ASK - yes, labels)
+    return row, yes
 
 
 @jit
@@ -229,7 +216,6 @@ def run_of(ctx, row, bases):
     row to home, as eight words each. Returns 0 when there is no such run, 1 when there is, 2 when every
     character beyond ASCII belongs to it too. The row must be refined.
     """
-    count = ctx.count
     trans = ctx.trans
     found = ctx.found
     loops = ctx.loops
@@ -258,18 +244,12 @@ def run_of(ctx, row, bases):
     last = -1
     if home != row:
         inner, final, left = far_row(ctx, home)
-        if count[OVERFLOW] != 0:
-            return 0
         if inner >= 0:
             around = inner
             most = 1 + left
             if final >= 0:
                 last = refine(ctx, final, bases)
-            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                return 0
         around = refine(ctx, around, bases)
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return 0
     found[0] = home
     found[1] = around
     found[2] = most
@@ -296,18 +276,11 @@ def run_of(ctx, row, bases):
 
 @jit
 def live_symbols(ctx, shape, bases, live):
-    """Mark the symbols that may come next in ``live`` (uint8, zeroed). Returns 0, FULL, COMPLEX or TANGLED."""
-    count = ctx.count
-    code = begin_walk(ctx, shape, bases)
-    if code < 0:
-        return code
-    row = code >> 1
+    """Mark the symbols that may come next in ``live`` (uint8, zeroed)."""
+    row, _ = begin_walk(ctx, shape, bases)
     for symbol in range(ctx.n_symbols):
         if next_row(ctx, row, symbol) >= 0:
             live[symbol] = 1
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return failure(ctx)
-    return 0
 
 
 @jit
@@ -315,9 +288,8 @@ def closed_under(ctx, part, row, bases, beyond, most):
     """Whether a row lives after any run of a slice's characters, up to ``most`` bytes: how many rows it comes to.
 
     0 when it may die. The rows are left in ``closed_row``, then the same with what they ask answered, then what is to
-    come of a character (see :func:`character_on`). FULL, COMPLEX or TANGLED where that cannot be told.
+    come of a character (see :func:`character_on`).
     """
-    count = ctx.count
     trans = ctx.trans
     stride = int(ctx.stride)
     rows = ctx.closed_row
@@ -359,8 +331,6 @@ def closed_under(ctx, part, row, bases, beyond, most):
             following = int(trans[here * stride + 1 + byte])
             if following <= UNKNOWN:
                 here = settle(ctx, here, byte, bases)
-                if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                    return failure(ctx)
                 asked[k] = here
                 following = int(trans[here * stride + 1 + byte])
             if following < 0:
@@ -393,20 +363,14 @@ def prepare(ctx, shape, bases):
 
     ``alive`` gets the bytes below 128 that may come first, as four words.
 
-    Returns what :func:`run_of` does, or FULL, COMPLEX or TANGLED. ``found``: home, around, most, row,
+    Returns what :func:`run_of` does. ``found``: home, around, most, row,
     whether the text may end here.
     """
     found = ctx.found
-    code = begin_walk(ctx, shape, bases)
-    if code < 0:
-        return code
-    row = code >> 1
+    row, ends = begin_walk(ctx, shape, bases)
     found[3] = row
-    found[4] = code & 1
+    found[4] = ends
     run = run_of(ctx, row, bases)
-    code = failure(ctx)
-    if code < 0:
-        return code
     at = row * int(ctx.stride) + 1
     for i in range(4):
         word = 0

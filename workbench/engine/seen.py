@@ -10,7 +10,7 @@ from workbench.engine.layout import (
     MANY,
     OFF,
     SEEN,
-    TOO_COMPLEX,
+    Complex,
 )
 from workbench.engine.terms import (
     intern,
@@ -207,8 +207,7 @@ def planted(ctx, root, text, number, cell):
     """A tree of texts with one more in a cell, given as a TEXT that was watched as ``number`` says."""
     n = int(bytes_of(ctx, text))
     if n < 0:
-        ctx.count[TOO_COMPLEX] = 1
-        return root
+        raise Complex
     measure(ctx, int(ctx.watch_language[number]), n)
     # below the root, each cell has a tree of its own
     below = int(with_text(ctx, seen_child(ctx, root, cell), n, 1))

@@ -11,12 +11,9 @@ from workbench.engine.layout import (
     DEAD,
     ENDLESS,
     MOST_CHARACTERS,
-    OVERFLOW,
-    TOO_COMPLEX,
     UNKNOWN,
 )
 from workbench.engine.questions import settle
-from workbench.engine.terms import failure
 from workbench.engine.walks import (
     in_run,
     walk,
@@ -39,7 +36,6 @@ def walk_run(ctx, part, row, first, beyond, bases, out):
     the run and have no bound, the tokens that end with an exit's byte (``leaves``) need no look, and only
     the other exits (``inner``) are walked. What a row ``first`` cannot begin with is left out.
     """
-    count = ctx.count
     trans = ctx.trans
     exits_at = part.exits_at
     inner_at = part.inner_at
@@ -54,9 +50,7 @@ def walk_run(ctx, part, row, first, beyond, bases, out):
     for i in range(8):
         if loops[i] != part.loops[i]:
             whole = False
-    code = walk_others(ctx, part, row, first, loops, beyond, bases, out)
-    if code < 0:
-        return code
+    walk_others(ctx, part, row, first, loops, beyond, bases, out)
     # rows after 1, 2, ... characters of the run, as far as they are told apart
     chain = ctx.chain
     follow = ctx.follow
@@ -68,8 +62,6 @@ def walk_run(ctx, part, row, first, beyond, bases, out):
         for byte in range(256):
             if deepest[byte] > deep:
                 then = settle(ctx, around, byte, bases)
-                if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                    return failure(ctx)
                 if trans[then * stride + 1 + byte] >= 0:
                     deep = int(deepest[byte])
         last = min(most, deep)
@@ -85,15 +77,11 @@ def walk_run(ctx, part, row, first, beyond, bases, out):
         while known < last and row_then >= 0 and row_then != before:
             before = row_then
             row_then = settle(ctx, row_then, probe, bases)
-            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                return failure(ctx)
             chain[known] = row_then
             row_then = int(trans[row_then * stride + 1 + probe])
             known += 1
             if probe == 0xC2 and row_then >= 0:
                 row_then = settle(ctx, row_then, 0x80, bases)
-                if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                    return failure(ctx)
                 row_then = int(trans[row_then * stride + 1 + 0x80])
         steady = row_then == before
         if row_then >= 0 and not steady:
@@ -105,8 +93,6 @@ def walk_run(ctx, part, row, first, beyond, bases, out):
         if begin == stop:
             continue
         then = settle(ctx, around, byte, bases)
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return failure(ctx)
         endless = int(trans[then * stride + 1 + byte])
         if endless < 0:
             continue
@@ -123,25 +109,18 @@ def walk_run(ctx, part, row, first, beyond, bases, out):
             fill(follow, 0, MOST_CHARACTERS + 1, DEAD)
             for k in range(1, known):
                 then = settle(ctx, int(chain[k]), byte, bases)
-                if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                    return failure(ctx)
                 follow[k] = trans[then * stride + 1 + byte]
             if steady:
                 # from there on each character leads back to the same row
                 same = int(follow[known - 1])
                 fill(follow, known, MOST_CHARACTERS + 1, same)
-        code = walk_exits(
-            ctx, part.inner if whole else part.exits, begin, stop, loops, beyond, bases, out
-        )
-        if code < 0:
-            return code
-    return walk_odd(ctx, part, row, loops, beyond, bases, out)
+        walk_exits(ctx, part.inner if whole else part.exits, begin, stop, loops, beyond, bases, out)
+    walk_odd(ctx, part, row, loops, beyond, bases, out)
 
 
 @jit
 def following_all(ctx, n, byte, bases):
     """The row to which a byte leads from all ``n`` rows of ``closed_row``, DEAD, or UNKNOWN when they differ."""
-    count = ctx.count
     trans = ctx.trans
     stride = int(ctx.stride)
     asked = ctx.closed_asked
@@ -154,8 +133,6 @@ def following_all(ctx, n, byte, bases):
         target = int(trans[here * stride + 1 + byte])
         if target <= UNKNOWN:
             here = settle(ctx, here, byte, bases)
-            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                return UNKNOWN
             asked[k] = here
             target = int(trans[here * stride + 1 + byte])
         if k > 0 and target != result:
@@ -172,28 +149,23 @@ def walk_closed(ctx, part, row, beyond, n, bases, out):
     exits. Where the exit's byte leads to one row from all ``n`` that the run may come to (``closed_row``), only what
     is below the exits is walked; else the bytes before each are read as well.
     """
-    count = ctx.count
     tokens = ctx.tokens
     exits_at = part.exits_at
     inner_at = part.inner_at
     leaves_at = part.leaves_at
     slice_loops = part.loops
     follow = ctx.follow
-    code = walk_others(ctx, part, row, row, slice_loops, beyond, bases, out)
-    if code < 0:
-        return code
+    walk_others(ctx, part, row, row, slice_loops, beyond, bases, out)
     for byte in range(256):
         if exits_at[byte] == exits_at[byte + 1]:
             continue
         following = following_all(ctx, n, byte, bases)
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return failure(ctx)
         if following >= 0:
             for i in range(leaves_at[byte], leaves_at[byte + 1]):
                 token = int(part.leaves[i])
                 out[token >> 5] |= 1 << (token & 31)
             fill(follow, 0, MOST_CHARACTERS + 1, following)
-            code = walk_exits(
+            walk_exits(
                 ctx,
                 part.inner,
                 int(inner_at[byte]),
@@ -203,8 +175,6 @@ def walk_closed(ctx, part, row, beyond, n, bases, out):
                 bases,
                 out,
             )
-            if code < 0:
-                return code
         if following != UNKNOWN:
             continue
         for e in range(exits_at[byte], exits_at[byte + 1]):
@@ -212,10 +182,8 @@ def walk_closed(ctx, part, row, beyond, n, bases, out):
             leaf = node
             while tokens[leaf] < 0:
                 leaf += 1
-            code = walk_below(ctx, row, node, int(tokens[leaf]), bases, out)
-            if code < 0:
-                return code
-    return walk_odd(ctx, part, row, slice_loops, beyond, bases, out)
+            walk_below(ctx, row, node, int(tokens[leaf]), bases, out)
+    walk_odd(ctx, part, row, slice_loops, beyond, bases, out)
 
 
 @jit
@@ -225,7 +193,6 @@ def finish(ctx, part, beyond, closed, bases, out):
     ``beyond`` is -1 to do without a slice; with ``closed``, the row lives after any run of its characters, and
     so many rows are in ``closed_row``.
     """
-    count = ctx.count
     trans = ctx.trans
     found = ctx.found
     loops = ctx.loops
@@ -238,12 +205,12 @@ def finish(ctx, part, beyond, closed, bases, out):
         inside = slice_rows[slice_rows.size - out.size :]
         for i in range(out.size):
             out[i] = inside[i]
-        code = walk_closed(ctx, part, row, beyond, closed, bases, out)
+        walk_closed(ctx, part, row, beyond, closed, bases, out)
     elif beyond < 0:
         for i in range(out.size):
             out[i] = 0
         ctx.row_at[0] = row
-        code = walk(ctx, 0, ctx.bytes_.size, bases, out)
+        walk(ctx, 0, ctx.bytes_.size, bases, out)
     else:
         home = int(found[0])
         first = row
@@ -267,12 +234,10 @@ def finish(ctx, part, beyond, closed, bases, out):
         # the run's first characters, as far as they belong to the slice
         for i in range(8):
             loops[i] = int(loops[i]) & int(part.loops[i])
-        code = walk_run(ctx, part, row, first, beyond, bases, out)
-        if apart and code == 0:
+        walk_run(ctx, part, row, first, beyond, bases, out)
+        if apart:
             row = int(found[3])
-            code = walk_difference(ctx, row, int(found[1]), home, bases, out)
-    if code < 0:
-        return code
+            walk_difference(ctx, row, int(found[1]), home, bases, out)
     for i in range(0, duplicates.size, 2):
         same = int(duplicates[i])
         if (int(out[same >> 5]) >> (same & 31)) & 1:
@@ -281,8 +246,6 @@ def finish(ctx, part, beyond, closed, bases, out):
     # tokens that the grammar names
     for symbol in range(256, ctx.n_symbols):
         row = settle(ctx, row, symbol, bases)
-        if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-            return failure(ctx)
         if trans[row * ctx.stride + 1 + symbol] < 0:
             continue
         for i in range(symbol_at[symbol - 256], symbol_at[symbol - 255]):
@@ -292,4 +255,3 @@ def finish(ctx, part, beyond, closed, bases, out):
         for i in range(eos.size):
             token = int(eos[i])
             out[token >> 5] |= 1 << (token & 31)
-    return 0

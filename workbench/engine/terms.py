@@ -7,34 +7,18 @@ from __future__ import annotations
 
 from workbench.engine.jit import jit
 from workbench.engine.layout import (
-    COMPLEX,
     FRAME,
-    FULL,
     N_FRAMES,
     N_SETS,
     N_SHAPES,
-    OVERFLOW,
     SET,
     SHAPE,
-    TANGLED,
     TERMS,
-    TOO_COMPLEX,
     USED,
     WORK,
+    Complex,
+    Full,
 )
-
-
-@jit
-def failure(ctx):
-    """Why the last kernel stopped: FULL, TANGLED, COMPLEX, or 0 when it did not."""
-    count = ctx.count
-    if count[OVERFLOW] != 0:
-        return FULL
-    if count[TOO_COMPLEX] >= 2:
-        return TANGLED
-    if count[TOO_COMPLEX] != 0:
-        return COMPLEX
-    return 0
 
 
 @jit
@@ -46,7 +30,7 @@ def mix(h, value):
 
 @jit
 def intern(ctx, kind, buffer, at, n):
-    """Id of the term with these contents; 0 (the null term) when the arena is full."""
+    """Id of the term with these contents."""
     pool = ctx.pool
     table = ctx.table
     count = ctx.count
@@ -71,8 +55,7 @@ def intern(ctx, kind, buffer, at, n):
         slot = (slot + 1) & mask
     used = int(count[USED])
     if used + n + 3 > pool.size or 2 * (count[TERMS] + 1) > table.size:
-        count[OVERFLOW] = 1
-        return 0
+        raise Full
     pool[used] = head
     pool[used + 1] = -1
     pool[used + 2] = -1
@@ -178,8 +161,7 @@ def union(ctx, a, b):
     na = int(pool[a]) >> 5
     nb = int(pool[b]) >> 5
     if na + nb > ctx.buffer.size:
-        count[TOO_COMPLEX] = 1
-        return a
+        raise Complex
     count[WORK] += na + nb
     buffer = ctx.buffer
     i = j = n = 0

@@ -35,10 +35,10 @@ from workbench.engine.layout import (
     SITE_BASE,
     STRANGE,
     TEXT,
-    TOO_COMPLEX,
     UNSAID,
     VALUE,
     WORK,
+    Complex,
 )
 from workbench.engine.seen import (
     below_text,
@@ -140,8 +140,7 @@ def member_of(ctx, tree, text):
     """The VALUE of a name in the tree of an object, or 0."""
     n = int(bytes_of(ctx, text))
     if n < 0:
-        ctx.count[TOO_COMPLEX] = 1
-        return 0
+        raise Complex
     tree = int(below_text(ctx, tree, n))
     return 0 if tree < 0 else int(ctx.pool[tree + 3])
 
@@ -151,8 +150,7 @@ def paired(ctx, tree, text, value):
     """The tree of an object with one more name (a TEXT) and its VALUE; ``tree`` may be OFF."""
     n = int(bytes_of(ctx, text))
     if n < 0:
-        ctx.count[TOO_COMPLEX] = 1
-        return tree
+        raise Complex
     left = ctx.left
     for i in range(n + 1):
         left[i] = MANY
@@ -183,8 +181,7 @@ def includes(ctx, more, less):
             if below < 0:
                 return False
             if n + 2 > size:
-                count[TOO_COMPLEX] = 1
-                return False
+                raise Complex
             stack[n] = below
             stack[n + 1] = pool[i + 1]
             n += 2

@@ -8,13 +8,10 @@ from __future__ import annotations
 from workbench.engine.jit import jit
 from workbench.engine.layout import (
     DEAD,
-    OVERFLOW,
-    TOO_COMPLEX,
     UNKNOWN,
     WALKED,
 )
 from workbench.engine.questions import settle
-from workbench.engine.terms import failure
 
 
 @jit
@@ -22,7 +19,7 @@ def walk(ctx, start, stop, bases, out):
     """Set the bits of the tokens that a sequence may take next, among the nodes start..stop of a trie.
 
     The row before the first node is the caller's to put into ``row_at``. ``out`` is not
-    cleared. Returns 0, FULL, COMPLEX or TANGLED; on FULL grow the arena and begin again.
+    cleared.
     """
     count = ctx.count
     trans = ctx.trans
@@ -38,8 +35,6 @@ def walk(ctx, start, stop, bases, out):
         following = int(trans[current * stride + 1 + cls])
         if following <= UNKNOWN:
             current = settle(ctx, current, cls, bases)
-            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                return failure(ctx)
             rows[depth] = current
             following = int(trans[current * stride + 1 + cls])
         if following < 0:
@@ -51,7 +46,6 @@ def walk(ctx, start, stop, bases, out):
         rows[depth + 1] = following
         i += 1
     count[WALKED] += visited
-    return 0
 
 
 @jit
@@ -99,8 +93,6 @@ def walk_exits(ctx, exits, first, stop, loops, beyond, bases, out):
             following = int(trans[current * stride + 1 + cls])
             if following <= UNKNOWN:
                 current = settle(ctx, current, cls, bases)
-                if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                    return failure(ctx)
                 rows[depth] = current
                 following = int(trans[current * stride + 1 + cls])
             if following < 0:
@@ -141,15 +133,11 @@ def walk_difference(ctx, row, other, home, bases, out):
         following = int(trans[here * stride + 1 + byte])
         if following <= UNKNOWN:
             here = settle(ctx, here, byte, bases)
-            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                return failure(ctx)
             rows[depth] = here
             following = int(trans[here * stride + 1 + byte])
         known = int(trans[there * stride + 1 + byte])
         if known <= UNKNOWN:
             there = settle(ctx, there, byte, bases)
-            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                return failure(ctx)
             others[depth] = there
             known = int(trans[there * stride + 1 + byte])
         if following == home:
@@ -176,21 +164,17 @@ def walk_difference(ctx, row, other, home, bases, out):
             out[token >> 5] |= 1 << (token & 31)
         rows[depth + 1] = following
         if known < 0:
-            code = walk(ctx, i + 1, stop, bases, out)
-            if code < 0:
-                return code
+            walk(ctx, i + 1, stop, bases, out)
             i = stop
             continue
         others[depth + 1] = known
         i += 1
     count[WALKED] += visited
-    return 0
 
 
 @jit
 def read_on(ctx, start, stop, row, bases):
-    """The row after some bytes, or DEAD. Check the flags after it."""
-    count = ctx.count
+    """The row after some bytes, or DEAD."""
     trans = ctx.trans
     stride = int(ctx.stride)
     for i in range(start, stop):
@@ -198,8 +182,6 @@ def read_on(ctx, start, stop, row, bases):
         following = int(trans[row * stride + 1 + byte])
         if following <= UNKNOWN:
             row = settle(ctx, row, byte, bases)
-            if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-                return DEAD
             following = int(trans[row * stride + 1 + byte])
         if following < 0:
             return DEAD
@@ -210,17 +192,13 @@ def read_on(ctx, start, stop, row, bases):
 @jit
 def walk_below(ctx, row, node, token, bases, out):
     """:func:`walk` a node and what lies below it, reading the bytes before it, as ``token`` has them, first."""
-    count = ctx.count
     start = int(ctx.offsets[token])
     depth = int(ctx.depths[node])
     following = read_on(ctx, start, start + depth, row, bases)
-    if count[OVERFLOW] != 0 or count[TOO_COMPLEX] != 0:
-        return failure(ctx)
     if following < 0:
-        return 0
+        return
     ctx.row_at[depth] = following
-    stop = int(ctx.skips[node])
-    return walk(ctx, node, stop, bases, out)
+    walk(ctx, node, int(ctx.skips[node]), bases, out)
 
 
 @jit
@@ -246,11 +224,8 @@ def walk_others(ctx, part, row, first, loops, beyond, bases, out):
                         out[token >> 5] = int(out[token >> 5]) & ~(1 << (token & 31)) & 0xFFFFFFFF
             if trans[at + byte] != DEAD and trans[first_at + byte] != DEAD:
                 rows[0] = row
-                code = walk(ctx, node, stop, bases, out)
-                if code < 0:
-                    return code
+                walk(ctx, node, stop, bases, out)
         node = stop
-    return 0
 
 
 @jit
@@ -263,7 +238,4 @@ def walk_odd(ctx, part, row, loops, beyond, bases, out):
     for e in range(odd.size // 2):
         token = int(odd[2 * e + 1])
         if in_run(int(ctx.blob[ctx.offsets[token]]), loops, beyond):
-            code = walk_below(ctx, row, int(odd[2 * e]), token, bases, out)
-            if code < 0:
-                return code
-    return 0
+            walk_below(ctx, row, int(odd[2 * e]), token, bases, out)
