@@ -7,6 +7,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_ARGS ?=
+# processes that run tests; a file stays in one of them
+JOBS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1); [ $$n -gt 4 ] && n=4; echo $$n)
 FUZZ_START ?= 0
 FUZZ_COUNT ?= 2000
 
@@ -48,7 +50,7 @@ warm: $(STAMP)
 
 test: $(STAMP) test-widgets
 	@$(BIN)/python -m workbench warm --model
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(PYTEST_ARGS)
 
 # The front end's own tests need Node; its bundle is committed, so nothing else does.
 test-widgets:

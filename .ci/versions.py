@@ -42,7 +42,7 @@ EXTRAS = (
 )
 TOOLS = ("hypothesis", "jsonschema", "pytest", "regex")
 #: The extra for notebooks, but for JupyterLab itself, which is large and which no code imports.
-NOTEBOOK = ("anywidget", "graphviz", "ipywidgets", "plotly")
+NOTEBOOK = ("anywidget", "graphviz", "graphviz-pure", "ipywidgets", "plotly")
 
 
 def find_python(version: str) -> Path | None:

@@ -11,6 +11,12 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.setdefault("TQDM_DISABLE", "1")
 
+import base64
+import pickle
+import sys
+from typing import Any
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Machines differ in speed and share their cores: a slow example is no failure. In continuous
@@ -18,3 +24,34 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("local"), derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+def _census() -> Any:
+    """What the random grammars were like, if any were looked at."""
+    module = sys.modules.get("tests.engine.census")
+    return module.CENSUS if module is not None and module.CENSUS.cases else None
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A process that runs a part of the tests hands its census to the one that prints."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None and (census := _census()) is not None:
+        output["census"] = base64.b64encode(pickle.dumps(census)).decode("ascii")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Take over the census of a process that is done."""
+    packed = getattr(node, "workeroutput", {}).get("census")
+    if packed is not None:
+        from tests.engine.census import CENSUS
+
+        CENSUS.merge(pickle.loads(base64.b64decode(packed)))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the census of the random grammars."""
+    if (census := _census()) is not None:
+        terminalreporter.section("census of the random grammars")
+        for line in census.lines():
+            terminalreporter.write_line(line)

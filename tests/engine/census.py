@@ -183,6 +183,17 @@ class Census:
         self.deep_steps += depth > 5
         self.deepest = max(self.deepest, depth)
 
+    def merge(self, other: Census) -> None:
+        """Take over what another process has counted."""
+        self.cases += other.cases
+        self.features.update(other.features)
+        self.sizes += other.sizes
+        self.steps += other.steps
+        self.deep_steps += other.deep_steps
+        self.deepest = max(self.deepest, other.deepest)
+        self.masks += other.masks
+        self.given_up += other.given_up
+
     def lines(self) -> list[str]:
         """The census as text."""
         share = [
