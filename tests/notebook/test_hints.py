@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import workbench as wb
 from workbench.diagnostics.verdicts import byte_vocabulary
 from workbench.notebook.editor import check
@@ -50,6 +52,30 @@ def test_a_grammar_without_faults_has_no_warnings() -> None:
 
 def test_the_empty_text_is_told() -> None:
     assert found('root ::= ws\nws ::= " "*\n') == [("the empty text matches", "root ::= ws")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'root ::= "a" | loop\nloop ::= "x" loop',
+        'root ::= a\na ::= "x" a',
+        'root ::= "a" | never\nnever ::= "x" [^\\x00-\U0010ffff]',
+        'root ::= "a" | one | two\none ::= "x" two\ntwo ::= "y" one | "z" two',
+        "root ::= never\nnever ::= [^\\x00-\U0010ffff]",
+        TEXT,
+    ],
+)
+def test_rules_without_a_text_are_those_that_the_search_finds(text: str) -> None:
+    """As many, and as serious: the editor, ``dead_ends`` and the panel speak of the same rules."""
+    told = {
+        (hint["message"].split("'")[1], hint["warning"])
+        for hint in hints(wb.gbnf(text), text)
+        if "never ends" in hint["message"] or "has no text" in hint["message"]
+    }
+    report = wb.dead_ends(wb.gbnf(text), byte_vocabulary())
+    rules = {(finding.rule, finding.warning) for finding in report if finding.rule}
+    assert told == rules
+    assert told
 
 
 def test_removing_what_is_never_used_leaves_the_language_alone() -> None:

@@ -221,7 +221,7 @@ export class Editor implements Panel {
       this.code.text = text.slice(0, hint.start) + hint.fix + text.slice(hint.end);
       this.edited();
     };
-    return h("div", { class: "wb-hint" }, "⚠ ", this.link(`line ${line}`, `Go to line ${line}`, hint.start, hint.end), ` ${hint.message} `, hint.fix !== null && !offline && h("button", { type: "button", class: "wb-small", onclick: repair }, hint.does));
+    return h("div", { class: "wb-hint" }, hint.warning ? "⚠ " : "⊘ ", this.link(`line ${line}`, `Go to line ${line}`, hint.start, hint.end), ` ${hint.message} `, hint.fix !== null && !offline && h("button", { type: "button", class: "wb-small", onclick: repair }, hint.does));
   }
 
   /** A link to a stretch of the text: hover and focus outline it, a click goes there. */

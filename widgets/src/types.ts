@@ -246,6 +246,8 @@ export interface Hint {
   end: number;
   fix: string | null;
   does: string;
+  /** False where no text can be written at all. */
+  warning: boolean;
 }
 
 /** One kind of restriction: in how many places, and the first of them. */

@@ -17,8 +17,9 @@ def hints(grammar: ir.Grammar, text: str) -> list[dict[str, Any]]:
     """Warnings about the rules of a grammar that was read from ``text``, in the order of the text.
 
     Each has a ``message`` and the characters ``start`` to ``end`` that it is about; ``fix`` is a text to put there
-    instead, where an edit is certain to change nothing else, and ``does`` says what that edit is. Only rules
-    with a place in the text are looked at: those of a schema have none.
+    instead, where an edit is certain to change nothing else, and ``does`` says what that edit is. ``warning`` is
+    false where no text can be written at all, as in a finding of ``dead_ends``. Only rules with a place in the
+    text are looked at: those of a schema have none.
     """
     rules = grammar.rules
     if grammar.kind != "gbnf" or not isinstance(rules, Mapping):
@@ -36,8 +37,11 @@ def hints(grammar: ir.Grammar, text: str) -> list[dict[str, Any]]:
             whole = _lines(text, *place)
             found.append(_hint(message, *whole, fix="", does="remove it"))
         elif name not in ends:
-            message = f"rule {name!r} never ends: each way through it needs it again"
-            found.append(_hint(message, *place))
+            if any(isinstance(part, ir.Ref) for part in ir.walk(expr)):
+                message = f"rule {name!r} never ends: each way through it needs it again"
+            else:
+                message = f"rule {name!r} has no text: one of its classes has no members"
+            found.append(_hint(message, *place, warning=name != grammar.start))
         for part in ir.walk(expr):
             if isinstance(part, ir.Repeat) and part.max != 1 and _empty(part.item, empty):
                 span = _span(part) or place
@@ -51,9 +55,16 @@ def hints(grammar: ir.Grammar, text: str) -> list[dict[str, Any]]:
 
 
 def _hint(
-    message: str, start: int, end: int, fix: str | None = None, does: str = ""
+    message: str,
+    start: int,
+    end: int,
+    fix: str | None = None,
+    does: str = "",
+    *,
+    warning: bool = True,
 ) -> dict[str, Any]:
-    return {"message": message, "start": start, "end": end, "fix": fix, "does": does}
+    found = {"message": message, "start": start, "end": end, "fix": fix, "does": does}
+    return found | {"warning": warning}
 
 
 def _used(rules: Mapping[str, ir.Expr], start: str) -> set[str]:
@@ -88,6 +99,10 @@ def _ends(expr: ir.Expr, known: set[str]) -> bool:
             return any(_ends(item, known) for item in expr.items)
         case ir.Repeat():
             return expr.min == 0 or _ends(expr.item, known)
+        case ir.ByteSet():
+            return expr.mask != 0
+        case ir.CharSet():
+            return bool(expr.ranges)
     return True
 
 

@@ -70,7 +70,10 @@ def _grammar(found: dict[str, Any]) -> str:
             where = f"line {mistake['line']}, column {mistake['column']} {where}".strip()
         text = f"✕ {mistake['kind']} at {where or 'the text'}: {mistake['message']}"
         parts.append(f"<p>{escape(text)} {escape(mistake['hint'])}</p>")
-    parts += [f"<p>⚠ {escape(hint['message'])}</p>" for hint in found["hints"]]
+    parts += [
+        f"<p>{'⚠' if hint['warning'] else '⊘'} {escape(hint['message'])}</p>"
+        for hint in found["hints"]
+    ]
     parts += [_outcome(outcome) for outcome in found["outcomes"]]
     parts += [f"<p>… {escape(note)}</p>" for note in found["notes"]]
     parts.append(f"<pre>{escape(numbered)}</pre>")
