@@ -176,7 +176,7 @@ CUTS: dict[str, tuple[Callable[[], str], str]] = {
     ),
     "tokens of a finding": (
         lambda: str(finding_wire(finding(token_ids=tuple(range(45))), None)["facts"]),
-        "… 5 more",
+        "5 tokens before, then",
     ),
     "the source of a finding": (
         lambda: str(finding_wire(finding(source="s" * 305), None)["facts"]),
