@@ -492,7 +492,7 @@ class _Outcomes(Sequence[Outcome]):
             )
             if not {outcome.status for outcome in found} <= _STATUSES:
                 raise ValueError("an outcome of no known kind")
-        except (RecursionError, TypeError, ValueError) as error:
+        except (IndexError, RecursionError, TypeError, ValueError) as error:
             raise ArtifactError(self._path, f"its outcomes are broken ({error})") from error
         return found
 
