@@ -336,7 +336,7 @@ NOTED: list[tuple[Any, dict[str, str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("type_", "wanted"), NOTED, ids=str)
+@pytest.mark.parametrize(("type_", "wanted"), NOTED, ids=[str(wanted) for _, wanted in NOTED])
 def test_validators_are_named(type_: Any, wanted: dict[str, str]) -> None:
     outcomes = wb.from_type(type_).outcomes
     found = {o.pointer: o.detail for o in outcomes if o.status == "unsupported"}

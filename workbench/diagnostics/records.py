@@ -77,7 +77,9 @@ def stuck_by_records(compiled: CompiledGrammar, budget: int) -> tuple[list[Stuck
         walk = _Walk(shortest, states.nodes[number])
         left -= walk.run(left)
         if not walk.complete:
-            stopped = f"stopped at {number_of(budget, 'situation')} of what members came"
+            stopped = (
+                f"stopped at {number_of(budget, 'situation')} of members that came and are to come"
+            )
         before = shortest.to(number)
         texts = (before + text for text in walk.dead())
         held = (_held(compiled, text) for text in texts)
