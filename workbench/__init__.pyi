@@ -1,0 +1,133 @@
+"""What a user types: each public name once. ``__init__.py`` loads them from here when they are first used."""
+
+from .automaton.budgets import (
+    Budgets as Budgets,
+)
+from .automaton.linear import (
+    NotRegular as NotRegular,
+)
+from .decoding import (
+    Generation as Generation,
+    GrammarLogitsProcessor as GrammarLogitsProcessor,
+    generate as generate,
+)
+from .decoding.trace import (
+    Trace as Trace,
+    TraceStep as TraceStep,
+)
+from .diagnostics.coverage import (
+    Coverage as Coverage,
+    coverage as coverage,
+)
+from .diagnostics.dead_ends import (
+    dead_ends as dead_ends,
+)
+from .diagnostics.explain import (
+    explain as explain,
+)
+from .diagnostics.findings import (
+    DeadEndReport as DeadEndReport,
+    Finding as Finding,
+)
+from .diagnostics.live import (
+    live_dead_ends as live_dead_ends,
+)
+from .diagnostics.profile import (
+    Profile as Profile,
+    profile as profile,
+)
+from .diagnostics.spelling import (
+    SpellingReport as SpellingReport,
+    unspellable as unspellable,
+)
+from .diagnostics.why import (
+    Why as Why,
+    WhyByte as WhyByte,
+)
+from .engine import (
+    CompiledGrammar as CompiledGrammar,
+    Explanation as Explanation,
+    Matcher as Matcher,
+    accept_all as accept_all,
+    compile as compile,
+    empty_mask as empty_mask,
+    fill_masks as fill_masks,
+    fork_all as fork_all,
+    rollback_all as rollback_all,
+)
+from .engine.cache import (
+    CacheInfo as CacheInfo,
+)
+from .engine.compile import (
+    cache_info as cache_info,
+    clear_cache as clear_cache,
+    load_compiled as load_compiled,
+)
+from .errors import (
+    ArtifactError as ArtifactError,
+    BudgetTooSmall as BudgetTooSmall,
+    BundleError as BundleError,
+    DeadEnd as DeadEnd,
+    ExportRefused as ExportRefused,
+    GrammarSyntaxError as GrammarSyntaxError,
+    GrammarTooComplex as GrammarTooComplex,
+    ModelNotFound as ModelNotFound,
+    UnsatisfiableGrammar as UnsatisfiableGrammar,
+    UnsupportedConstraint as UnsupportedConstraint,
+    VocabularyError as VocabularyError,
+    WorkbenchError as WorkbenchError,
+    WrongType as WrongType,
+)
+from .export.bundle import (
+    Exported as Exported,
+    export as export,
+)
+from .export.gbnf_writer import (
+    to_gbnf as to_gbnf,
+)
+from .export.verify import (
+    Verification as Verification,
+    verify as verify,
+)
+from .frontends.combine import (
+    complement as complement,
+    difference as difference,
+    intersection as intersection,
+    until as until,
+)
+from .frontends.gbnf import (
+    gbnf as gbnf,
+)
+from .frontends.json_schema import (
+    json_schema as json_schema,
+)
+from .frontends.json_text import (
+    json_text as json_text,
+)
+from .frontends.python_types import (
+    from_type as from_type,
+)
+from .frontends.regex import (
+    regex as regex,
+)
+from .grammar.ir import (
+    Grammar as Grammar,
+    Outcome as Outcome,
+)
+from .models import (
+    LoadedModel as LoadedModel,
+    load_model as load_model,
+)
+from .notebook import (
+    Workbench as Workbench,
+    show_mask as show_mask,
+    step as step,
+    write_report as write_report,
+)
+from .vocabulary import (
+    Vocabulary as Vocabulary,
+)
+
+__version__: str
+
+def load_ipython_extension(shell: object) -> None: ...
