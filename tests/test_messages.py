@@ -502,10 +502,10 @@ WRONG: dict[str, Case] = {
         WrongType,
         "a token: its id, text or bytes, not None",
     ),
-    "dead_ends of GBNF": (
-        lambda: any_.dead_ends('root ::= "a"'),
-        WrongType,
-        "dead_ends takes a Grammar.*gbnf",
+    "dead_ends of any text": (
+        lambda: any_.dead_ends("an order"),
+        wb.GrammarSyntaxError,
+        r"neither a JSON Schema nor a grammar in GBNF(?s:.*)wb\.regex",
     ),
     "dead_ends of a class": (
         lambda: any_.dead_ends(Person),

@@ -469,7 +469,7 @@ def test_grammars_that_do_not_fit_the_rows(
         run(tiny, GrammarLogitsProcessor([letters, None]), [[2], [3], [4], [5]], **OPTIONS)
     with pytest.raises(ValueError, match="empty list"):
         GrammarLogitsProcessor([])
-    with pytest.raises(TypeError, match="not Grammar"):
+    with pytest.raises(TypeError, match="not a Grammar"):
         GrammarLogitsProcessor([letters, regex("a")])
     other = Vocabulary.from_bytes([b"", b"a"], eos_ids=0)
     with pytest.raises(ValueError, match="different vocabularies"):

@@ -26,6 +26,7 @@ from workbench.decoding.decoder import NO_ENDS
 from workbench.decoding.generate_calls import GenerateCall, calling_generate
 from workbench.device import apply_mask
 from workbench.errors import DeadEnd, WorkbenchError
+from workbench.inputs import need_compiled
 from workbench.wording import number_of
 
 __all__ = ["GrammarLogitsProcessor"]
@@ -391,17 +392,15 @@ class _Ended(StoppingCriteria):
 
 
 def _grammars(compiled: Any) -> list[Any]:
-    """The grammars of the prompts; ``TypeError`` and ``ValueError`` say what is wrong with them."""
+    """The grammars of the prompts; ``WrongType`` and ``ValueError`` say what is wrong with them."""
     grammars = list(compiled) if isinstance(compiled, Sequence) else [compiled]
     if not grammars:
         raise ValueError(
             "an empty list of grammars: give one, or None, for each prompt of the batch"
         )
     for grammar in grammars:
-        if grammar is not None and not hasattr(grammar, "matcher"):
-            raise TypeError(
-                f"a compiled grammar is what compile(grammar, vocabulary) returns, not {type(grammar).__name__}"
-            )
+        if grammar is not None:
+            need_compiled(grammar, "GrammarLogitsProcessor")
     prints = {g.vocabulary.fingerprint for g in grammars if g is not None}
     if len(prints) > 1:
         raise ValueError("these grammars were compiled for different vocabularies")
