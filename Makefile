@@ -13,11 +13,12 @@ FUZZ_START ?= 0
 FUZZ_COUNT ?= 2000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-widgets test-versions test-oldest test-pythons fuzz lab lint format warm clean
+.PHONY: help setup demo check test test-widgets test-versions test-oldest test-pythons fuzz lab lint format warm clean
 
 help:
 	@echo 'make demo    generate an object for a nested schema with the real model; writes demo.html'
 	@echo 'make lab     open the tutorial notebooks in JupyterLab'
+	@echo 'make check   lint, and a cut through every layer: under two minutes'
 	@echo 'make test    run the tests        make lint    ruff and mypy'
 	@echo 'make fuzz    hold 2,000 random grammars against slow parsers (FUZZ_START=0 FUZZ_COUNT=2000)'
 	@echo 'make test-widgets   the tests of the notebook front end alone (needs Node)'
@@ -47,6 +48,16 @@ lab: $(STAMP)
 
 warm: $(STAMP)
 	@$(BIN)/python -m workbench warm --model
+
+# A cut through every layer, for the time between two edits.
+CHECKED := tests/test_project.py tests/test_wording.py tests/grammar tests/automaton/test_serial.py \
+	tests/vocabulary/test_trie.py tests/engine/test_digests.py tests/engine/test_matcher.py tests/engine/test_oracle.py \
+	tests/frontends/test_json_schema.py tests/frontends/test_regex.py tests/device tests/decoding/test_decoder.py \
+	tests/diagnostics/test_explain.py tests/export/test_targets.py tests/notebook/test_session.py
+
+check: lint
+	@$(BIN)/python -m workbench warm
+	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile $(PYTEST_ARGS) $(CHECKED)
 
 test: $(STAMP) test-widgets
 	@$(BIN)/python -m workbench warm --model

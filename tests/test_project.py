@@ -10,6 +10,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -156,3 +157,28 @@ def test_module_is_described_and_of_a_readable_length(path: Path) -> None:
         assert ast.get_docstring(ast.parse(text)), "a module says what it is"
         assert "from __future__ import annotations" in text
     assert text.count("\n") <= MOST_LINES
+
+
+def test_the_page_about_the_code_names_files_that_exist() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z_0-9/]+\.(?:py|pyi|ts))`", text))
+    folders = [ROOT / name for name in ("workbench", "widgets/src", "tests")]
+    known = {
+        path.relative_to(ROOT).as_posix() for folder in folders for path in folder.rglob("*.*")
+    }
+    assert len(named) > 60
+    assert not {
+        name for name in named if not any(f"/{path}".endswith(f"/{name}") for path in known)
+    }
+
+
+def test_the_worked_example_of_a_front_end_works() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    vocabulary = workbench.Vocabulary.from_bytes([bytes([b]) for b in range(256)] + [b""], 256)
+    matcher = workbench.compile(names["grammar"], vocabulary).matcher()
+    assert matcher.accept_tokens(list(b"oak, ash")) == 8 and matcher.is_accepting
+    with pytest.raises(ValueError, match="words"):
+        names["word_list"]([])

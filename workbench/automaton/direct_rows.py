@@ -1,6 +1,6 @@
 """Rows of edges by state, as they are appended to an automaton that grows.
 
-Rows lie by column: the source comes first. Next file to read: ``model.py``.
+Rows lie by column: the source comes first.
 """
 
 from __future__ import annotations

@@ -7,8 +7,6 @@ without a new layout. The font is named Courier because that is what layouts kno
 see the fixed-width font of their page, whose letters are as wide.
 
 Needs the ``graphviz`` package (writes DOT; no ``dot`` program is run), imported on first use.
-
-Next file to read: ``workbench/notebook/drawing.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""How short an expression's texts may be, and which bytes may come in them.
-
-Next file to read: ``direct.py``.
-"""
+"""How short an expression's texts may be, and which bytes may come in them."""
 
 from __future__ import annotations
 

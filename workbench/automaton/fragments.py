@@ -5,8 +5,6 @@ wherever it stands. Expressions that are shared, within a grammar or by all that
 made into a :class:`Fragment` when they are met for the second time, which lives as long as its expression.
 From then on a place where it stands costs a line in a list; rows of all places, and those of literals, are
 written together (:meth:`Pieces.edges`).
-
-Next file to read: ``direct.py``.
 """
 
 from __future__ import annotations

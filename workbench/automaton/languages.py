@@ -1,7 +1,4 @@
-"""How many texts can follow in a language over characters: what keeps fresh texts from dead ends.
-
-Next file to read: ``direct.py``.
-"""
+"""How many texts can follow in a language over characters: what keeps fresh texts from dead ends."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How long the texts of an expression over characters are.
-
-Next file to read: ``finite.py``.
-"""
+"""How long the texts of an expression over characters are."""
 
 from __future__ import annotations
 

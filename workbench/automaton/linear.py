@@ -3,8 +3,6 @@
 A group of rules that use one another is regular when each use stands at the very end of its rule
 (right-linear), or each at its very beginning (left-linear); it becomes one :class:`Graph` a rule. Other
 recursion may or may not be regular - that cannot be decided in general - and is refused.
-
-Next file to read: ``regular.py``.
 """
 
 from __future__ import annotations

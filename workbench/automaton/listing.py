@@ -4,8 +4,6 @@
 >>> from workbench.grammar.ir import CharSet, Repeat
 >>> texts(determinise(Repeat(CharSet(((97, 98),)), 0, 1)), 10)
 ['', 'a', 'b']
-
-Next file to read: ``finite.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What is worked out about expressions once a process, by identity: to compare large ones takes too long.
-
-Next file to read: ``fragments.py``.
-"""
+"""What is worked out about expressions once a process, by identity: to compare large ones takes too long."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 A part of a schema is called by its JSON pointer, whether a state says so itself (its origin) or only belongs to
 a rule that was made for that part; a rule of a grammar text keeps its name.
-
-Next file to read: ``workbench/automaton/dot.py``.
 """
 
 from __future__ import annotations

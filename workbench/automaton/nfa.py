@@ -3,8 +3,6 @@
 Each rule that stays a rule (small or once-used regular rules are copied into their uses) and each
 counted loop's body becomes a *unit*: a fragment from ``start`` to ``end`` over shared positions.
 Positions have empty edges, byte edges and calls of units. Nothing is determinised here.
-
-Next file to read: ``determinise.py``.
 """
 
 from __future__ import annotations

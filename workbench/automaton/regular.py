@@ -16,8 +16,6 @@ and difference mean the same bytes either way.
 >>> no_end = difference(letters, literal("end"))
 >>> no_end.n_states, len(no_end.finals)
 (5, 4)
-
-Next file to read: ``finite.py``.
 """
 
 from __future__ import annotations

@@ -5,8 +5,6 @@ read. So a scope is a small graph of marked places whose edges are members with 
 there is one marked place, the cheapest way is the sum over the members that still have to come; else it
 is searched for (Dijkstra over place and missing members), within a budget beyond which the sum of the
 cheapest ways of each is taken, a lower bound.
-
-Next file to read: ``distances.py``.
 """
 
 from __future__ import annotations

@@ -6,8 +6,6 @@ other, each of a type that is fixed here and in as few bytes a number as hold it
 pickle in it. What is read is checked before it is believed: that nothing was cut off or altered, that all
 parts fit together, that no number points outside its array; that the automaton belongs to the grammar is
 not.
-
-Next file to read: ``workbench/engine/compile.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Subset construction over characters: one deterministic step at a time, with its work counted.
-
-Next file to read: ``finite.py``.
-"""
+"""Subset construction over characters: one deterministic step at a time, with its work counted."""
 
 from __future__ import annotations
 

@@ -11,8 +11,6 @@
 
 ``generate`` and the notebook stepper both drive this class. At every position the mask is computed on
 a second thread while the forward pass runs; masks come first, then sampling.
-
-Next file to read: ``workbench/decoding/generation.py``.
 """
 
 from __future__ import annotations

@@ -7,8 +7,6 @@
 
 Batches (left padded), several sequences a prompt, beam search and assisted generation work: the matcher of
 each row is found again from the row's token ids, whatever rows were dropped, doubled or moved.
-
-Next file to read: ``workbench/decoding/generate_calls.py``.
 """
 
 from __future__ import annotations

@@ -11,8 +11,6 @@ finite as the strings "nan", "inf" and "-inf"); ``masks`` maps a hash to base64 
 bits, bit ``i`` (least significant first in each byte) being token ``i`` when ``mask_order`` is "id",
 or the ``i``-th token in the order of (bytes, id) when it is "bytes"; ``stack_nodes`` is a list of
 ``[state, rules, count, parent]``. Fields that a reader does not know are ignored.
-
-Next file to read: ``workbench/decoding/decoder.py``, which writes traces.
 """
 
 from __future__ import annotations

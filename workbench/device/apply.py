@@ -6,8 +6,6 @@ memory on a stream of their own and a Triton kernel applies them; elsewhere torc
 
 Preparing a mask (unpacking or uploading it) is apart from applying it, so that it can happen while
 the forward pass still runs.
-
-Next file to read: ``workbench/device/triton_kernel.py``.
 """
 
 from __future__ import annotations

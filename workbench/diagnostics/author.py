@@ -1,7 +1,4 @@
-"""Where a matcher's text stands in the author's grammar: parses that are kept and follow the matcher.
-
-Next file to read: ``workbench/diagnostics/explain.py``.
-"""
+"""Where a matcher's text stands in the author's grammar: parses that are kept and follow the matcher."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Where a text stands in the author's grammar: the open parts, and what may follow in each.
-
-Next file to read: ``workbench/diagnostics/author.py``.
-"""
+"""Where a text stands in the author's grammar: the open parts, and what may follow in each."""
 
 from __future__ import annotations
 

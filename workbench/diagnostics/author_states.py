@@ -3,8 +3,6 @@
 Nothing is rewritten: no left recursion is removed, no rule is copied into another, so that what a text
 stands in can be told in the author's words. A node is a rule, a part of a rule that belongs to another
 place of a schema, or a counted repetition; it calls others by number.
-
-Next file to read: ``workbench/diagnostics/earley.py``.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 A case fixes a language and a text of it. The three forms describe the same set of texts as far as the
 engines' dialects allow; where a mask differs all the same, the benchmark says so.
-
-Next file to read: ``workbench/diagnostics/bench_engines.py`` (the engines behind one interface).
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 Each engine is set up once for a vocabulary, compiles a case afresh every time that it is asked (all
 caches between compilations are off), and starts sessions whose two calls are timed as Python calls.
 A peer that is not installed is reported as such, never left out.
-
-Next file to read: ``workbench/diagnostics/bench_masks.py`` (the runs and the table).
 """
 
 from __future__ import annotations

@@ -8,8 +8,6 @@ ones.
 The validator is the ``jsonschema`` library, told to be as exact as the specification: numbers are
 decimals, an integer may have a fraction of zeros, patterns mean what ECMA-262 says, and those that Python's
 ``re`` cannot read go to the ``regex`` library.
-
-Next file to read: ``workbench/engine/matcher.py``.
 """
 
 from __future__ import annotations

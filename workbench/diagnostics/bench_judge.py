@@ -7,8 +7,6 @@ accepts are timed as the calls that a user makes.
 
 Results leave as they arise, as messages (plain values), so that what a killed worker has measured is
 not lost. :func:`assemble` makes one record of them.
-
-Next file to read: ``workbench/diagnostics/bench_workers.py`` (the processes).
 """
 
 from __future__ import annotations

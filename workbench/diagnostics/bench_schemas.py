@@ -3,8 +3,6 @@
 An engine is data, so that worker processes can be told of it: ``factory`` names a function
 ``(setup, options) -> Compiler``. A compiler makes a schema's sessions afresh; what it raises to say
 that it does not take a schema is listed in ``refusals``, anything else counts as a crash.
-
-Next file to read: ``workbench/diagnostics/bench_judge.py`` (one schema under one engine).
 """
 
 from __future__ import annotations

@@ -9,8 +9,6 @@ accept), or the keyword is one that a draft lets be asserted or not and the outc
 and asserted in ``optional/format``.
 
 Results are appended to a file of JSON lines as they arise; a run that was interrupted goes on.
-
-Next file to read: ``workbench/frontends/json_schema/front.py``.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 Each accepted example is read with the author's grammar, in one way (of several the one found first), and
 what that way goes through counts as used.
-
-Next file to read: ``workbench/diagnostics/profile.py``.
 """
 
 from __future__ import annotations

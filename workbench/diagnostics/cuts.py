@@ -3,8 +3,6 @@
 An alternative goes with its bar, an optional part with its sign. What stands in a sequence takes the sequence
 with it, all alternatives of a group take the group, and all of a rule take every use of the rule; so what is
 left never joins the neighbours of what went.
-
-Next file to read: ``workbench/diagnostics/stuck.py``.
 """
 
 from __future__ import annotations

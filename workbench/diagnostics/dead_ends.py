@@ -3,8 +3,6 @@
 Kinds: parts of a schema that no value satisfies, members and rules that no text can have, loops without an
 exit, masks that a vocabulary leaves empty, ends that are out of reach of a token budget, and (on a trace)
 steps at which the mask left next to nothing of what the model wanted.
-
-Next file to read: ``workbench/diagnostics/coverage.py``.
 """
 
 from __future__ import annotations

@@ -7,8 +7,6 @@ algorithm" (1970), over state machines instead of productions; nullable parts as
 was read, in a scope of members the number of a record of those that came.
 
 Work is bounded by a number of items; past it ``TooMuch`` is raised and the columns stay as they are.
-
-Next file to read: ``workbench/diagnostics/author_parse.py``.
 """
 
 from __future__ import annotations

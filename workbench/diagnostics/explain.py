@@ -3,8 +3,6 @@
 What decides is the engine, asked byte by byte. In what the text stands, and since where, is told by
 reading it again with the author's grammar (``earley.py``); where that is too much work, or the text is
 not known from its beginning, by the automaton's own frames, and the answer says so.
-
-Next file to read: ``workbench/diagnostics/dead_ends.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Plotly figures of a profile. They hold their data and need no network.
-
-Next file to read: ``workbench/diagnostics/verdicts.py``.
-"""
+"""Plotly figures of a profile. They hold their data and need no network."""
 
 from __future__ import annotations
 

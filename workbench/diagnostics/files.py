@@ -1,7 +1,4 @@
-"""Grammars, tokenizers and examples from files, for the command line.
-
-Next file to read: ``workbench/diagnostics/commands.py``.
-"""
+"""Grammars, tokenizers and examples from files, for the command line."""
 
 from __future__ import annotations
 

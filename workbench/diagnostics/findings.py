@@ -1,7 +1,4 @@
-"""What is wrong with a grammar, as plain values: findings, edits that would mend them, and a report.
-
-Next file to read: ``workbench/diagnostics/dead_ends.py``, which finds them.
-"""
+"""What is wrong with a grammar, as plain values: findings, edits that would mend them, and a report."""
 
 from __future__ import annotations
 

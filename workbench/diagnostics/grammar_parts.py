@@ -1,8 +1,6 @@
 """Parts of a grammar that no text can use: loops without an exit, and what a vocabulary cannot spell.
 
 The engine leaves such parts out when it compiles; here they are named, with the way to them.
-
-Next file to read: ``workbench/diagnostics/dead_ends.py``.
 """
 
 from __future__ import annotations

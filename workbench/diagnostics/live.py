@@ -1,7 +1,4 @@
-"""Dead ends and near dead ends on the trace of a run: no model and no engine is asked.
-
-Next file to read: ``workbench/diagnostics/profile.py``.
-"""
+"""Dead ends and near dead ends on the trace of a run: no model and no engine is asked."""
 
 from __future__ import annotations
 

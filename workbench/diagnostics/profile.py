@@ -3,8 +3,6 @@
 Times are those of the trace, in milliseconds of the clock that it was recorded with
 (``time.perf_counter``). Steps that warm up (the first one, which reads the prompt, and leading ones that stand
 out) are marked and take no part in any statistics.
-
-Next file to read: ``workbench/diagnostics/figures.py``.
 """
 
 from __future__ import annotations

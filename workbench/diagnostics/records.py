@@ -5,8 +5,6 @@ author's word for it. Here it is looked at, by itself: each scope is walked with
 allow, and where a state has no way to the end of the scope, a text that leads there is given to the engine. What
 it confirms is told. Values that have to differ are not kept in these records. Most scopes need no walk: ``ways_out.py``
 proves them.
-
-Next file to read: ``workbench/diagnostics/spelling.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Edits of a JSON Schema that could mend a part without values: each one is tried before it is suggested.
-
-Next file to read: ``workbench/diagnostics/grammar_parts.py``.
-"""
+"""Edits of a JSON Schema that could mend a part without values: each one is tried before it is suggested."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Parts of a JSON Schema that no value satisfies or gets to.
-
-Next file to read: ``workbench/diagnostics/schema_edits.py``.
-"""
+"""Parts of a JSON Schema that no value satisfies or gets to."""
 
 from __future__ import annotations
 

@@ -3,8 +3,6 @@
 A way goes through members and items, and through alternatives, conditions and references: it says which of
 them hold. So a part of one alternative is asked about under that alternative, whatever its siblings allow.
 The front end decides.
-
-Next file to read: ``workbench/diagnostics/schema_parts.py``.
 """
 
 from __future__ import annotations

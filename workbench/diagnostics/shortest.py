@@ -4,8 +4,6 @@ Knuth's generalisation of Dijkstra's algorithm (1977) over the author's states g
 each node ("inside"); the least length of what has to stand around a node ("outside") follows from it.
 Lengths are in bytes; a token that the grammar names counts as none. In what way members of a scope depend on
 each other is left out: there the lengths are bounds from below.
-
-Next file to read: ``workbench/diagnostics/grammar_parts.py``.
 """
 
 from __future__ import annotations

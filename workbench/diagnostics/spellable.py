@@ -1,7 +1,4 @@
-"""What a grammar asks of a vocabulary: its bytes, proofs that nothing is missing, and what to search.
-
-Next file to read: ``workbench/diagnostics/spelling.py``.
-"""
+"""What a grammar asks of a vocabulary: its bytes, proofs that nothing is missing, and what to search."""
 
 from __future__ import annotations
 

@@ -13,8 +13,6 @@ It explores what can stand at the borders of tokens, shortest text first. Not ev
 tried: one whose bytes are all tokens by themselves leads where these lead one after the other. (Tokens
 that the grammar names, of any bytes, are tried one by one and take no part in this.) Where each byte,
 or each character that is needed, is a token by itself, there is nothing to look for.
-
-Next file to read: ``workbench/engine/matcher.py``.
 """
 
 from __future__ import annotations

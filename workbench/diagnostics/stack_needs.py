@@ -3,8 +3,6 @@
 The frames below the live states are left open: a walk that comes to the end of its frame goes on wherever a call
 of the grammar may return to. Counters and records of frames are not looked at, each lets pass; so a
 token may be named that only they decide about.
-
-Next file to read: ``workbench/notebook/desk.py``, which shows the answer in the token explorer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Where tokens get stuck: the place in the author's terms, the last way out, and an edit that helps.
-
-Next file to read: ``workbench/diagnostics/live.py``.
-"""
+"""Where tokens get stuck: the place in the author's terms, the last way out, and an edit that helps."""
 
 from __future__ import annotations
 

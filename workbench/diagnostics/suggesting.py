@@ -1,7 +1,4 @@
-"""Edits of a grammar that do away with a place where tokens get stuck; each one told was tried.
-
-Next file to read: ``workbench/diagnostics/live.py``.
-"""
+"""Edits of a grammar that do away with a place where tokens get stuck; each one told was tried."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 The engine leaves them out when it compiles. Where a character has another spelling (an escape) that tokens
 hold, it can be written. What comes of patterns, formats and numbers is not looked at here.
-
-Next file to read: ``workbench/diagnostics/dead_ends.py``.
 """
 
 from __future__ import annotations

@@ -5,8 +5,6 @@ member may still come; and what is known wherever it is reached (``known``: of e
 still come). A state is fine where something that is known is covered; where nothing is asked before the next place
 between members; or where all that has to come is covered and there is a way to close, as at the places between
 members it has to be. A scope whose states are all fine has no dead ends; of one that is not proved nothing is known.
-
-Next file to read: ``workbench/diagnostics/records.py``.
 """
 
 from __future__ import annotations

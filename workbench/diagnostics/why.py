@@ -1,7 +1,4 @@
-"""The answer to "why is this token allowed, or not": plain values, a text form and a JSON form.
-
-Next file to read: ``workbench/diagnostics/explain.py``, which finds them.
-"""
+"""The answer to "why is this token allowed, or not": plain values, a text form and a JSON form."""
 
 from __future__ import annotations
 

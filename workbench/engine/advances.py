@@ -1,7 +1,4 @@
-"""Going on with bytes and symbols, from one position to the next.
-
-Next file to read: ``compaction.py``.
-"""
+"""Going on with bytes and symbols, from one position to the next."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The large arrays of engines that are gone, for the next ones: a page costs when it is first touched.
-
-Next file to read: ``engine.py``.
-"""
+"""The large arrays of engines that are gone, for the next ones: a page costs when it is first touched."""
 
 from __future__ import annotations
 

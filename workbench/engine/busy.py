@@ -1,7 +1,4 @@
-"""Saying that an engine's arrays are at work or being swapped.
-
-Next file to read: ``engine.py``.
-"""
+"""Saying that an engine's arrays are at work or being swapped."""
 
 from __future__ import annotations
 

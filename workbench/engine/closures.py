@@ -1,7 +1,4 @@
-"""Closures of configurations: which threads live, and where a symbol leads them.
-
-Next file to read: ``expansion.py``.
-"""
+"""Closures of configurations: which threads live, and where a symbol leads them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Copying what live positions need into a fresh arena.
-
-Next file to read: ``kernels.py``.
-"""
+"""Copying what live positions need into a fresh arena."""
 
 from __future__ import annotations
 

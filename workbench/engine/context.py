@@ -3,8 +3,6 @@
 A kernel's first parameter ``ctx`` is a :class:`Context`. In compiled code it is one machine word, the address of the
 table, and ``ctx.pool`` is an array made from two of its words; without the JIT it is the object itself, whose
 attributes are the arrays. ``part`` is the same for the arrays of a slice.
-
-Next file to read: ``terms.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Questions about all stacks at a position: least bytes that complete a text, and how many there are.
-
-Next file to read: ``engine.py``.
-"""
+"""Questions about all stacks at a position: least bytes that complete a text, and how many there are."""
 
 from __future__ import annotations
 

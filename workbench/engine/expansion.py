@@ -1,7 +1,4 @@
-"""Rows: configurations over holes, and their transitions, filled in all at once.
-
-Next file to read: ``questions.py``.
-"""
+"""Rows: configurations over holes, and their transitions, filled in all at once."""
 
 from __future__ import annotations
 

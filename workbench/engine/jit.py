@@ -1,7 +1,4 @@
-"""Compiling kernels: one signature each, kept on disk, never stale.
-
-Next file to read: ``layout.py``.
-"""
+"""Compiling kernels: one signature each, kept on disk, never stale."""
 
 from __future__ import annotations
 

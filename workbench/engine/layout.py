@@ -1,7 +1,4 @@
-"""What numbers mean in the arrays of the kernels: kinds of terms, answers, slots.
-
-Next file to read: ``terms.py``.
-"""
+"""What numbers mean in the arrays of the kernels: kinds of terms, answers, slots."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The tree of stored masks: found by what their walks have asked.
-
-Next file to read: ``runs.py``.
-"""
+"""The tree of stored masks: found by what their walks have asked."""
 
 from __future__ import annotations
 

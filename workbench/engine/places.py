@@ -3,8 +3,6 @@
 The records of the scopes around a place are its levels (innermost first). Each knows in how many ways it can
 go on (:func:`ways`), so that many values the place can become. Some of those that came begin as it does and
 are among them. It is alive when the first number is the larger one.
-
-Next file to read: ``texts.py``.
 """
 
 from __future__ import annotations

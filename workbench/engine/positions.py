@@ -1,7 +1,4 @@
-"""What holds positions of an engine, so that they can be renumbered when it tidies up.
-
-Next file to read: ``history.py``.
-"""
+"""What holds positions of an engine, so that they can be renumbered when it tidies up."""
 
 from __future__ import annotations
 

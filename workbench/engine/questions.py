@@ -1,7 +1,4 @@
-"""What rows ask of the stacks below them, and the rows that know the answers.
-
-Next file to read: ``masks.py``.
-"""
+"""What rows ask of the stacks below them, and the rows that know the answers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What frames hold beside a return: counts, the texts, members and values that came.
-
-Next file to read: ``rows.py``.
-"""
+"""What frames hold beside a return: counts, the texts, members and values that came."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Stored masks, and slices of a trie: what needs no terms.
-
-Next file to read: ``closures.py``.
-"""
+"""Stored masks, and slices of a trie: what needs no terms."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The beginning of a mask: what is asked first, and which runs of characters a row takes.
-
-Next file to read: ``walks.py``.
-"""
+"""The beginning of a mask: what is asked first, and which runs of characters a row takes."""
 
 from __future__ import annotations
 

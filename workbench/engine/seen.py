@@ -1,7 +1,4 @@
-"""Trees of the texts that came in a scope, and how many more texts of a language there are.
-
-Next file to read: ``values.py``.
-"""
+"""Trees of the texts that came in a scope, and how many more texts of a language there are."""
 
 from __future__ import annotations
 

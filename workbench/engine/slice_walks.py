@@ -1,7 +1,4 @@
-"""Walks of what a slice leaves over, and the mask that they make.
-
-Next file to read: ``advances.py``.
-"""
+"""Walks of what a slice leaves over, and the mask that they make."""
 
 from __future__ import annotations
 

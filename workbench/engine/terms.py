@@ -1,7 +1,4 @@
-"""Terms: tuples of int32 that are kept once, so that equal ids mean equal contents (see ``kernels.py``).
-
-Next file to read: ``seen.py``.
-"""
+"""Terms: tuples of int32 that are kept once, so that equal ids mean equal contents (see ``kernels.py``)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Texts that are watched while they are read: where they stand in the trees of texts.
-
-Next file to read: ``records.py``.
-"""
+"""Texts that are watched while they are read: where they stand in the trees of texts."""
 
 from __future__ import annotations
 

@@ -3,8 +3,6 @@
 Where the items of an array must differ, the scopes inside of it gather what they hold: an object the tree
 of its names with the VALUE of each, an array the LIST of its items'. Equal values are one term, in
 whatever order and spelling they came.
-
-Next file to read: ``places.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Walks over a trie of tokens.
-
-Next file to read: ``slice_walks.py``.
-"""
+"""Walks over a trie of tokens."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 The package is callable, so that ``wb.export(grammar, path, tests=…)`` works whether or not a module of it
 was imported before.
-
-Next file to read: ``workbench/export/bundle.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Exporting a tested grammar: one file that holds it, its examples and what was found, or nothing at all.
-
-Next file to read: ``workbench/export/verify.py``.
-"""
+"""Exporting a tested grammar: one file that holds it, its examples and what was found, or nothing at all."""
 
 from __future__ import annotations
 

@@ -3,8 +3,6 @@
 Graphs become rules, one a state; parts that are long or used often become rules of their own. Rules that are
 written lazily are written now, within a budget. Bytes, and ``<[…]>`` with several ids, are extensions that
 llama.cpp does not read: the result says so.
-
-Next file to read: ``workbench/export/bundle.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A grammar as Python files that stand alone: one that makes it, one that tests it too.
-
-Next file to read: ``workbench/export/targets.py``.
-"""
+"""A grammar as Python files that stand alone: one that makes it, one that tests it too."""
 
 from __future__ import annotations
 

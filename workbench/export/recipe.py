@@ -2,8 +2,6 @@
 
 Everything in a bundle but the recipe follows from it. ``verify`` reads the recipe out of a bundle, makes the
 files again and compares.
-
-Next file to read: ``workbench/export/bundle.py``.
 """
 
 from __future__ import annotations

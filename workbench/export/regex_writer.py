@@ -3,8 +3,6 @@
 Uses of rules are replaced by what they say, rules that come back to themselves only at their end (or only at
 their beginning) by loops; other recursion has no pattern. Where a part is less than a character the pattern
 is one of bytes.
-
-Next file to read: ``workbench/export/targets.py``.
 """
 
 from __future__ import annotations

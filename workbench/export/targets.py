@@ -1,7 +1,4 @@
-"""Exporting a tested grammar to single files, each alone: what each cannot say, and proof that it says the rest.
-
-Next file to read: ``workbench/export/bundle.py``.
-"""
+"""Exporting a tested grammar to single files, each alone: what each cannot say, and proof that it says the rest."""
 
 from __future__ import annotations
 

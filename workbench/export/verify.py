@@ -4,8 +4,6 @@ A bundle may come from anywhere. Nothing in it is run, nothing is unpacked to di
 bounded before it is read. The hashes notice a change by accident and by anyone who does not rewrite the
 manifest; whoever does is noticed where verdicts or files that follow from the source no longer agree. A bundle
 that was made anew from other examples is another bundle: compare its SHA-256.
-
-Next file to read: ``workbench/export/commands.py``.
 """
 
 from __future__ import annotations

@@ -7,8 +7,6 @@ end, recursive only as ``NotRegular`` allows. ``until`` makes a grammar of the t
 >>> words = difference(regex("[a-z]{2,4}"), regex("if|in|or"))
 >>> words
 <Grammar difference: 1 rule, start 'root'>
-
-Next file to read: ``workbench/automaton/regular.py``.
 """
 
 from __future__ import annotations

@@ -30,8 +30,6 @@ A text that defines a rule ``b`` or ``until`` means that rule by the name, as it
 ['root', 'tail']
 >>> gbnf('root ::= [a-z]{2} & ~"if"').rules["root"].n_states
 4
-
-Next file to read: ``workbench/frontends/gbnf_syntax.py``.
 """
 
 from __future__ import annotations

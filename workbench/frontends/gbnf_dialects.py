@@ -2,8 +2,6 @@
 
 Asked when a text could not be read, so that the message names the true mistake. One notation has to be
 looked for before: in the EBNF of W3C specifications ``#x20`` is a character, in GBNF a comment.
-
-Next file to read: ``workbench/frontends/gbnf_syntax.py``.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 While a text is read each operation stands as a use of a rule whose name no text can have; in the end
 the automaton of its language takes that place.
-
-Next file to read: ``workbench/automaton/regular.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The syntax of GBNF: its lark grammar, its line ends, and its errors in plain words.
-
-Next file to read: ``workbench/frontends/json_schema/__init__.py``.
-"""
+"""The syntax of GBNF: its lark grammar, its line ends, and its errors in plain words."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The terminals of GBNF: literals, classes, bytes and tokens, from their text to expressions.
-
-Next file to read: ``workbench/frontends/gbnf_syntax.py``.
-"""
+"""The terminals of GBNF: literals, classes, bytes and tokens, from their text to expressions."""
 
 from __future__ import annotations
 

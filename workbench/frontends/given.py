@@ -1,7 +1,4 @@
-"""The grammar that a person means who hands over a schema or a text.
-
-Next file to read: ``workbench/frontends/json_schema/front.py``.
-"""
+"""The grammar that a person means who hands over a schema or a text."""
 
 from __future__ import annotations
 

@@ -11,8 +11,6 @@ are not regular, and not supported.
 
 >>> look_automaton("^(?!no$)[a-z]+$").accepts("no"), look_automaton("^(?!no$)[a-z]+$").accepts("nor")
 (False, True)
-
-Next file to read: ``lookbehind.py``.
 """
 
 from __future__ import annotations

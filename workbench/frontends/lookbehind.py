@@ -4,8 +4,6 @@ At each gap between two characters the bits of the positions that look behind ar
 those of all others from what follows, and each may depend on the other where patterns look both ways. So a
 gap is a pair of both, before guards are decided; inner patterns are decided first. Two pairs are neighbours
 over a character when the one reader steps from the first to the second with it, and the other back.
-
-Next file to read: ``regex.py``.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@ r"""What JSON a Python type is parsed from, as pydantic says it, narrowed to wha
 A schema says less than the validator behind it: ``{"format": "uri"}`` for a URL that has to begin with
 ``http://``, nothing at all for a date in the past. Each such place is either narrowed to texts that are
 surely taken, or marked with a note that goes to the outcomes.
-
-Next file to read: ``json_schema/front.py``.
 """
 
 from __future__ import annotations

@@ -10,8 +10,6 @@ the outcomes.
 >>> grammar = from_type(dict[Literal["n"], int], whitespace="compact")
 >>> grammar.kind, [outcome.keyword for outcome in grammar.outcomes if outcome.status == "unsupported"]
 ('python_type', [])
-
-Next file to read: ``pydantic_schema.py`` (the schema of a type).
 """
 
 from __future__ import annotations

@@ -17,8 +17,6 @@ and negated classes are any byte and any other byte, line breaks too, and case i
 2
 >>> regex(rb"\\x89PNG.{4}").rules["root"].items[0].mask == 1 << 0x89
 True
-
-Next file to read: ``workbench/frontends/gbnf.py``.
 """
 
 from __future__ import annotations

@@ -4,8 +4,6 @@ The dialect is ECMA-262 over code points, as JSON Schema asks for: ``\\d`` is ``
 ``[A-Za-z0-9_]``, ``\\s`` is the ECMA list of white space, ``.`` is anything but the line terminators.
 A pattern of bytes is read with a byte for a code point: ``\\xHH`` is that byte, ``\\s`` is ASCII white
 space, ``.`` is any byte, and there is neither ``\\u`` nor ``\\p``.
-
-Next file to read: ``workbench/frontends/regex_parser.py``.
 """
 
 from __future__ import annotations

@@ -5,8 +5,6 @@ the ends of the whole text. A part of a pattern is therefore kept as up to four 
 each pair of flags (holds only at the start, holds only at the end): ``(^|,)a`` is ``a`` at the start,
 or ``,a`` anywhere. Text before ``^`` has to be empty, so a sequence keeps such a case only when that
 text can be.
-
-Next file to read: ``workbench/frontends/regex.py``.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 What front ends need to turn classes, escapes and properties into ``CharSet`` leaves. Surrogates are
 ordinary members here: they are left out when bytes are made.
-
-Next file to read: ``workbench/frontends/regex_chars.py``.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 Every expression is a row of integers, numbered after its parts; rows that are equal, origins included, are
 one. So equal rules give equal arrays, however their parts are shared, and no cycle can be written down.
-
-Next file to read: ``workbench/grammar/fingerprint.py``.
 """
 
 from __future__ import annotations

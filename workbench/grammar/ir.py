@@ -2,8 +2,6 @@
 
 Every front end produces a :class:`Grammar`, every exporter reads one. Expressions are immutable
 values; equality ignores where they came from (``origin``). Nothing here knows automata or tokens.
-
-Next file to read: ``workbench/automaton/build.py`` (Grammar -> Automaton).
 """
 
 from __future__ import annotations

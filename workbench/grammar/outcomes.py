@@ -1,7 +1,4 @@
-"""What became of a schema's constraints, told by kind: many places with one story are one line.
-
-Next file to read: ``workbench/grammar/ir.py``.
-"""
+"""What became of a schema's constraints, told by kind: many places with one story are one line."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 What is built from such an expression knows no frames with records; it serves vocabularies that lazy
 rules make no promise for, and as a second opinion on the engine.
-
-Next file to read: ``workbench/automaton/nfa.py``.
 """
 
 from __future__ import annotations

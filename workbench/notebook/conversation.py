@@ -6,8 +6,6 @@ page; it never leaves this module.
 
 A run takes its steps on a thread of its own, so that the notebook goes on meanwhile; ``lock`` is held
 for one step at a time.
-
-Next file to read: ``workbench/notebook/stepper.py``.
 """
 
 from __future__ import annotations

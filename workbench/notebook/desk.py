@@ -2,8 +2,6 @@
 
 Quick questions are answered at once; long work (a search for dead ends, a compilation) goes to a thread,
 and the answer follows. What a notebook keeps is put into ``document.panels``.
-
-Next file to read: ``workbench/notebook/bench.py``.
 """
 
 from __future__ import annotations

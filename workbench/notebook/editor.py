@@ -2,8 +2,6 @@
 
 Verdicts on examples are given byte by byte, so that no tokenizer has a say; the grammar is compiled for the
 model's vocabulary, too.
-
-Next file to read: ``workbench/notebook/desk.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A grammar that no text satisfies, in place of one to run: the screens open on why, and no token may come.
-
-Next file to read: ``workbench/notebook/bench.py``.
-"""
+"""A grammar that no text satisfies, in place of one to run: the screens open on why, and no token may come."""
 
 from __future__ import annotations
 

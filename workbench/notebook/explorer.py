@@ -3,8 +3,6 @@
 The page gets the whole vocabulary once and, per position, the mask and the probabilities as binary
 data; it groups, searches and sorts by itself. Here is what it cannot know: which rule reads a token's first
 byte, and after which tokens the text may end. :func:`groups_of` makes the same groups for the static view.
-
-Next file to read: ``workbench/notebook/desk.py``.
 """
 
 from __future__ import annotations

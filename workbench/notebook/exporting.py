@@ -1,7 +1,4 @@
-"""The export screen's answers: what stands in the way, what would be written, what was written and proved.
-
-Next file to read: ``workbench/export/bundle.py``.
-"""
+"""The export screen's answers: what stands in the way, what would be written, what was written and proved."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What is worth a warning in a grammar text before it runs: rules that are never used or never end, empty loops.
-
-Next file to read: ``workbench/notebook/editor.py``.
-"""
+"""What is worth a warning in a grammar text before it runs: rules that are never used or never end, empty loops."""
 
 from __future__ import annotations
 

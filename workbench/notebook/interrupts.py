@@ -2,8 +2,6 @@
 
 A kernel that is idle ignores the signal of the button, and a run on a thread leaves it idle; so a run listens
 for as long as it goes on.
-
-Next file to read: ``workbench/notebook/stepper.py``.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 A widget's state holds the document that a page began with, and every change since then. So a step sends
 what is new, however long the run is.
-
-Next file to read: ``workbench/notebook/stepper.py``.
 """
 
 from __future__ import annotations

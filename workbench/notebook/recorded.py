@@ -1,8 +1,6 @@
 """From a trace to what the screens show: each recorded step becomes a position, with its picture and its tokens.
 
 A session makes the positions of a live run in the same way.
-
-Next file to read: ``workbench/notebook/session.py``.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 Each run is a session with its own tree of positions. The document of the run that is shown carries the others, as
 they were left, so that a page can turn to them with and without a kernel.
-
-Next file to read: ``workbench/notebook/session.py``.
 """
 
 from __future__ import annotations

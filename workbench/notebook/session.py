@@ -2,8 +2,6 @@
 
 Taking another token in the past makes a branch; no position is ever erased. The decoder stands at one
 position; it is moved only when new work is asked for. Looking at positions needs no decoder.
-
-Next file to read: ``workbench/notebook/conversation.py``.
 """
 
 from __future__ import annotations

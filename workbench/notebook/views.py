@@ -5,8 +5,6 @@ ways: to the JSON that the front end reads (:meth:`Document.wire`), to HTML with
 (``static_html.py``) and to text. Nothing here computes masks or probabilities, and nothing needs IPython.
 
 Positions form a tree: position 0 is the start, every other one is reached from its parent by a token.
-
-Next file to read: ``workbench/notebook/recorded.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Formulas that are better written apart: one rule for each of a few alternatives.
-
-Next file to read: ``shapes.py``.
-"""
+"""Formulas that are better written apart: one rule for each of a few alternatives."""
 
 from __future__ import annotations
 

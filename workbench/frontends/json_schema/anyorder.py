@@ -4,8 +4,6 @@ Listed names are members of a :class:`~workbench.grammar.ir.Scope`, which keeps 
 counts them; so one state serves all orders in which the names came. What a state still hopes for (some
 member of a few does not satisfy a schema) needs some of the names that have not come: ``hopes`` works out
 which, and guards ask for them.
-
-Next file to read: ``hopes.py``.
 """
 
 from __future__ import annotations

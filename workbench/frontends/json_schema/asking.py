@@ -5,8 +5,6 @@ A schema is read once; then each question costs what it looks at.
 >>> asking = Asking({"type": "object", "properties": {"a": {"type": "string"}}})
 >>> asking.blame({"required": ["a"]}), asking.blame({"properties": {"a": {"type": "null"}}, "required": ["a"]})
 (None, '#/properties/a')
-
-Next file to read: ``workbench/diagnostics/schema_routes.py``, which asks them.
 """
 
 from __future__ import annotations

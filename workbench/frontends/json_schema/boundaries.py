@@ -2,8 +2,6 @@ r"""Word boundaries between plain parts of a pattern, by cutting the parts at th
 
 ``[a-z.]{1,9}\b[/.]*$`` is one of two things: a word character last and no word character next, or the
 other way round. Where that can be said with the parts themselves, counts and all, no automaton is needed.
-
-Next file to read: ``workbench/frontends/lookaround.py``.
 """
 
 from __future__ import annotations

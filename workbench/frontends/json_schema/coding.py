@@ -3,8 +3,6 @@ r"""A deterministic automaton over characters as one over the bytes of their JSO
 Each state gets its own first bytes; what is left of a character after them (UTF-8 continuation bytes,
 hexadecimal digits, the second half of a pair) is a state shared by all that continue alike. So the
 result is deterministic again, and a class that most states share costs its states only once.
-
-Next file to read: ``strings.py``.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 An automaton that also counts the characters has as many states as both together, often tens of
 thousands, of which a text meets a few. So it is cut into rules: each reads some characters from one
 state at one length, and ends with a use of the rule for where it has come to.
-
-Next file to read: ``spelling.py``.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 The engine keeps the texts and the numbers of the values that came in the record of a scope. JSON numbers
 are texts, too, once each value has one notation.
-
-Next file to read: ``anyorder.py``.
 """
 
 from __future__ import annotations

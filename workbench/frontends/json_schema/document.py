@@ -2,8 +2,6 @@
 
 Reading goes over the schemas that the root reaches, without recursion, so depth and cycles are no
 danger. Errors in the schema come first, then constraints that cannot be enforced.
-
-Next file to read: ``keywords.py``.
 """
 
 from __future__ import annotations

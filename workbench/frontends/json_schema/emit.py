@@ -5,8 +5,6 @@ states that its open part needs. Scalars are expression objects that their uses 
 
 Names that are not listed come at most once, and in any order (an option) so do all: both are kept in the
 records of scopes, as the items of ``uniqueItems`` are.
-
-Next file to read: ``workbench/automaton/build.py`` (Grammar -> Automaton).
 """
 
 from __future__ import annotations

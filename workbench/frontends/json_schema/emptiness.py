@@ -3,8 +3,6 @@
 An object needs the values of its required properties, a list those of its least number of items; what
 is optional is not looked at until a rule that has it is written. So the question costs little, and a
 recursion that never ends (a property that requires its own schema) is found empty.
-
-Next file to read: ``emit.py``.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 For proofs that schemas exclude one another: "no" is certain, "yes" is not. ``nodes.py`` has the exact
 answer; it cannot be used while the formulas that it needs are being made.
-
-Next file to read: ``exclusive.py``.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 A proof looks at types, listed values, bounds, lengths, and at properties that both require. Finding none
 says nothing; the negation is then written out.
-
-Next file to read: ``nodes.py``.
 """
 
 from __future__ import annotations

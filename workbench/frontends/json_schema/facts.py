@@ -1,7 +1,4 @@
-"""The facts of formulas: what single keywords say about numbers, strings, arrays and objects.
-
-Next file to read: ``nodes.py``.
-"""
+"""The facts of formulas: what single keywords say about numbers, strings, arrays and objects."""
 
 from __future__ import annotations
 

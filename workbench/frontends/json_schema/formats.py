@@ -2,8 +2,6 @@ r"""The formats that the drafts define, as regular expressions over whole texts.
 
 Some formats are not regular, or only with enormous automata; for those the part of the language is
 written that matters, and ``LEFT_OUT`` says what is missing, so that the outcome can be "restricted".
-
-Next file to read: ``strings.py``.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 A negation is pushed into the facts, each of which has an opposite. Formulas are interned: equal ones
 are the same object, so they serve as keys and recursion over schemas ends.
-
-Next file to read: ``facts.py``.
 """
 
 from __future__ import annotations

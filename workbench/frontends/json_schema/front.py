@@ -9,8 +9,6 @@ Reading order: ``plain``, ``values``, ``location``, ``resources``, ``document``,
 >>> grammar = json_schema({"type": "object", "properties": {"n": {"type": "integer"}}})
 >>> grammar.kind, sorted(o.keyword for o in grammar.outcomes if o.status == "unsupported")
 ('json_schema', [])
-
-Next file to read: ``plain.py``.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 Such an array needs to know the values that came in it. Where these can be objects or arrays, the rules inside
 are written once more, as scopes that gather (:class:`~workbench.grammar.ir.Gather`): each says what its value
 is made of, and in how many ways it can still go on.
-
-Next file to read: ``emit.py``.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 What is no keyword is an annotation, as the specification says. A word that nearly is one, with a value as
 the keyword has it, is an annotation with a warning.
-
-Next file to read: ``keywords.py``.
 """
 
 from __future__ import annotations

@@ -6,8 +6,6 @@ not tell apart which names came.
 
 >>> needs([[(1, 1), (2, 0), (4, 1)], []], [1])  # the names 1 and 4 end the hope, 2 does not
 [(5,), ()]
-
-Next file to read: ``layout.py``.
 """
 
 from __future__ import annotations

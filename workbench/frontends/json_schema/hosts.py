@@ -3,8 +3,6 @@
 A name has at most 253 characters and a label at most 63. To count both exactly takes 16,000 states; so names
 are written as several shapes, labels of some lengths in some number, that cannot be longer together. Punycode is
 not looked into: of labels that start with ``xn--`` those are written that are known to be valid.
-
-Next file to read: ``formats.py``.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 The layout leaves marks where a line breaks and around what stands a level deeper; here they become line
 breaks with the indentation of their level. Rules are made as they are reached, so recursion does no harm.
-
-Next file to read: ``emit.py``.
 """
 
 from __future__ import annotations

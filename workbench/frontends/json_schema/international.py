@@ -3,8 +3,6 @@
 In Punycode a label has at most 63 characters too. How many characters of a script surely fit was found by going
 through all that Punycode can make of a block of code points of that size. A name with a label that is written
 from right to left has labels that begin with a letter, and no others.
-
-Next file to read: ``formats.py``.
 """
 
 from __future__ import annotations

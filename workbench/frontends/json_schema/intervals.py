@@ -2,8 +2,6 @@
 
 A formula becomes a union of boxes: an interval, numbers whose multiples are meant, and numbers whose
 multiples are not.
-
-Next file to read: ``weave.py``.
 """
 
 from __future__ import annotations

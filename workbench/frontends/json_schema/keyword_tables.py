@@ -1,7 +1,4 @@
-"""Tables about keywords: when a keyword came, and which types it speaks of.
-
-Next file to read: ``keywords.py``.
-"""
+"""Tables about keywords: when a keyword came, and which types it speaks of."""
 
 from __future__ import annotations
 

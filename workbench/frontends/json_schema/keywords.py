@@ -1,8 +1,6 @@
 """What each keyword means: checking its form, reading it into a location, saying what became of it.
 
 Keywords that are not in the tables are annotations, as the specification says.
-
-Next file to read: ``facts.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Where whitespace may stand, and how lists and objects are put together around it.
-
-Next file to read: ``emit.py``.
-"""
+"""Where whitespace may stand, and how lists and objects are put together around it."""
 
 from __future__ import annotations
 

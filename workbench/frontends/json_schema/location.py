@@ -1,7 +1,4 @@
-"""One schema at its place in the document, read into plain facts.
-
-Next file to read: ``document.py``.
-"""
+"""One schema at its place in the document, read into plain facts."""
 
 from __future__ import annotations
 

@@ -5,8 +5,6 @@ to ``k`` decimals, are divisible by ``p``, and nothing but zeros comes after tho
 
 How many digits come in a row is bounded where the notation says so: in place, where a state keeps its
 remainder while digits come, otherwise, where these are few, by states that also tell how many came.
-
-Next file to read: ``intervals.py``.
 """
 
 from __future__ import annotations

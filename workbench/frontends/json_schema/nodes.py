@@ -3,8 +3,6 @@
 A *node* is a set of schemas, each with a sign: it holds, or it does not. Equal sets are the same node,
 so recursive schemas combine into finitely many. For each type of value a node has a formula over facts;
 the schemas inside the facts lead to further nodes.
-
-Next file to read: ``unevaluated.py``.
 """
 
 from __future__ import annotations

@@ -5,8 +5,6 @@ while it is remembered whether the digits so far equal those of the lower and of
 
 A run of digits that nothing else ends is a counted repeat, so that no text goes on with zeros for ever. Runs
 are as long as the bounds need, whatever the notation says: with it there is a number where there is one at all.
-
-Next file to read: ``strings.py``.
 """
 
 from __future__ import annotations

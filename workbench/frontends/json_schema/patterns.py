@@ -1,7 +1,4 @@
-"""Regular expressions of schemas: where one is found, and the automaton of the texts that hold a match.
-
-Next file to read: ``location.py``.
-"""
+"""Regular expressions of schemas: where one is found, and the automaton of the texts that hold a match."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 Everything after this sees ``dict``, ``list``, ``str``, ``int``, ``float``, ``Decimal``, ``bool`` and ``None``
 alone. A schema that is plain already is not copied.
-
-Next file to read: ``values.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A schema at its place while its keywords are read: checks of their form, and notes of what became of them.
-
-Next file to read: ``keywords.py``.
-"""
+"""A schema at its place while its keywords are read: checks of their form, and notes of what became of them."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 Other documents come from a registry that the caller passes (of the ``referencing`` library, or a plain
 mapping from URI to schema); nothing is fetched.
-
-Next file to read: ``document.py``.
 """
 
 from __future__ import annotations

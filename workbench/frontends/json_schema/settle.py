@@ -6,8 +6,6 @@ matter, and a statement about one name alone says which values it may have, with
 
 Emptiness is judged by what formulas say plainly (listed values, contradictions, required members): a value
 that is found impossible is; one that is not found so may be.
-
-Next file to read: ``shapes.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What becomes of ``uniqueItems``: whether the items of an array can be compared.
-
-Next file to read: ``value_counts.py``.
-"""
+"""What becomes of ``uniqueItems``: whether the items of an array can be compared."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Plans of objects and arrays: the plain part of a formula, and the machine that reads the open part.
-
-Next file to read: ``emptiness.py``.
-"""
+"""Plans of objects and arrays: the plain part of a formula, and the machine that reads the open part."""
 
 from __future__ import annotations
 

@@ -3,8 +3,6 @@ r"""How a character is spelled inside a JSON string: as itself, as ``\n``, as ``
 Patterns, lengths and excluded names are worked out over scalar values; this module then turns each
 character class into its spellings. Every spelling of one character counts as one character, and a
 lone surrogate has no spelling at all.
-
-Next file to read: ``strings.py``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """String languages over characters: what a formula about strings allows.
 
 Everything here is about scalar values; ``spelled`` applies the JSON spelling of each character last.
-
-Next file to read: ``numbers.py``.
 """
 
 from __future__ import annotations

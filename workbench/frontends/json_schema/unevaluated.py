@@ -3,8 +3,6 @@
 For every combination of the schemas that may hold there is one set of members (or items) that they
 speak of; the keyword's schema must hold for the others. A combination only says that its schemas hold,
 not that others do not: if more of them do, less is left, so the union over combinations is exact.
-
-Next file to read: ``strings.py``.
 """
 
 from __future__ import annotations

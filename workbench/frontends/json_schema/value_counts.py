@@ -1,7 +1,4 @@
-"""How many values nodes have, where arrays need to know that their items can still differ.
-
-Next file to read: ``gathered.py``.
-"""
+"""How many values nodes have, where arrays need to know that their items can still differ."""
 
 from __future__ import annotations
 

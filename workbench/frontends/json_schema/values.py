@@ -1,7 +1,4 @@
-"""JSON values: reading them exactly, and when two of them are the same value.
-
-Next file to read: ``document.py``.
-"""
+"""JSON values: reading them exactly, and when two of them are the same value."""
 
 from __future__ import annotations
 

@@ -9,8 +9,6 @@ choices is exact, and different choices may overlap.
 Members come in a fixed order: listed names first, then others. A permutation of the names (and never
 repeating one that is not listed) needs seen bits in the engine's frames; then positions go away and
 the same steps serve.
-
-Next file to read: ``shapes.py``.
 """
 
 from __future__ import annotations
