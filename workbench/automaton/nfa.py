@@ -307,7 +307,7 @@ class _Builder:
             self.fragment(expr, self.nfa.units[unit].start, self.nfa.units[unit].end, rule)
         return root
 
-    def fragment(self, top: Expr, start: int, end: int, top_rule: int) -> None:
+    def fragment(self, top: Expr, start: int, end: int, top_rule: int) -> None:  # noqa: C901 - one branch a kind of expression
         """Connect two positions with the language of an expression."""
         nfa = self.nfa
         # (expression, from, to, rule, origin, open right-linear instance)

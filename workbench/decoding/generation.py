@@ -31,7 +31,7 @@ class Generation:
         return f"<Generation {number_of(len(self.token_ids), 'token')}, {self.finish_reason}: {shown!r}>"
 
 
-def generate(
+def generate(  # noqa: PLR0913 - options, by keyword
     model: LoadedModel,
     prompt: Prompt,
     grammar: Any = None,

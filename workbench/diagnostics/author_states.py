@@ -187,7 +187,7 @@ class AuthorStates:
             self._add(part, source, target, place, node, todo)
         node.start = start
 
-    def _add(
+    def _add(  # noqa: C901 - one branch a kind of expression
         self,
         part: Expr,
         source: int,

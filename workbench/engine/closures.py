@@ -242,7 +242,7 @@ def flush_rounds(ctx, n, state, rounds):
 
 
 @jit
-def pop_all(ctx, n, stacks, cls, exact):
+def pop_all(ctx, n, stacks, cls, exact):  # noqa: C901 - one branch a kind of frame
     """Add the threads that go on behind a completed frame, for each frame on top of ``stacks``.
 
     Texts that wait for an answer are completed only when their quotation mark comes next (``cls``).

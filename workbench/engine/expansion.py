@@ -192,7 +192,7 @@ def expand_one(ctx, at, state, stacks):
 
 
 @jit
-def expand_all(ctx, row):
+def expand_all(ctx, row):  # noqa: C901 - one pass over scratch space that its steps share
     """:func:`expand`, as far as texts that are left open do not matter; returns the size of the closure."""
     pool = ctx.pool
     count = ctx.count

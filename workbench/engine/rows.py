@@ -199,7 +199,7 @@ def character_on(rest, byte):
 
 
 @jit
-def slice_trie(bytes_, depths, skips, tokens, loops, beyond, most, states, lengths, exits, odd):
+def slice_trie(bytes_, depths, skips, tokens, loops, beyond, most, states, lengths, exits, odd):  # noqa: PLR0913 - a trie and the parts of a slice, before there is a context
     """Part a trie for a slice: the tokens that stay inside its characters, and where others leave.
 
     ``loops`` holds the single bytes as eight words; ``beyond`` says which characters beyond ASCII

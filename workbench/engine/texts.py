@@ -82,7 +82,7 @@ def watch_byte(ctx, node, seen, text, along, byte):
 
 
 @jit
-def watch(ctx, value, byte, exact):
+def watch(ctx, value, byte, exact):  # noqa: C901 - one branch a phase of an escape
     """Where a watched text stands after one more byte of its JSON spelling.
 
     FAR_INSIDE: off the trees; GONE: all texts that begin so have come.

@@ -65,7 +65,7 @@ class Exported:
         return "\n".join(lines)
 
 
-def export(
+def export(  # noqa: PLR0913 - options, by keyword
     grammar: Grammar | CompiledGrammar,
     path: str | os.PathLike[str],
     *,

@@ -36,7 +36,7 @@ class Document:
     ``draft`` is 4, 6, 7, 2019 or 2020; ``declared`` tells whether ``$schema`` names it.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - options, by keyword
         self,
         schema: Any,
         *,

@@ -34,7 +34,7 @@ from workbench.wording import number_of
 __all__ = ["json_schema"]
 
 
-def json_schema(
+def json_schema(  # noqa: PLR0913 - options, by keyword
     schema: Mapping[str, Any] | bool | str | bytes,
     *,
     whitespace: str = "bounded",
