@@ -46,7 +46,7 @@ def running(browser: Any, lab: Lab) -> Any:
         page.get_by_label("Run to", exact=True).select_option("end")
         page.locator("[data-action=run]").click()
         page.wait_for_function("/step [3-9]/.test(document.querySelector('.wb-place').textContent)")
-        assert page.evaluate(WORKING)
+        page.wait_for_function(WORKING)
         return page
 
     return start

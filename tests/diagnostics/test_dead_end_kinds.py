@@ -309,7 +309,7 @@ def recorded(grammar: str, tokens: tuple[bytes, ...], text: str) -> wb.Trace:
             )
         )
         assert watcher.matcher.accept(token)
-    states, stacks = watcher.configuration()
+    states, stacks, _ = watcher.configuration()
     run.final = {
         "is_accepting": watcher.matcher.is_accepting,
         "live_states": list(states),
