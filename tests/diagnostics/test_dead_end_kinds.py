@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 import workbench as wb
 from tests.diagnostics.test_suggestions import vocabulary
@@ -76,6 +76,8 @@ def test_what_a_schema_lists(schema: Any, letters: str, expected: str, edit: Edi
         ("é", '"\\u09', False),
         ("\n", '"\\n', True),
         ("\n", '"n', False),
+        ("\n", '"\\u0a', False),  # listed values have no longer escape where there is a short one
+        ("\x01", '"\\u01', True),
         ("😀", '"\\ud83e0', True),  # D83D DE00
         ("😀", '"\\ud83e', False),
         ('"', '"\\', True),
@@ -92,6 +94,7 @@ def test_spellings_of_characters(value: Any, letters: str, written: bool) -> Non
 
 
 @given(st.text('aé\n"\\', max_size=3), st.sets(st.sampled_from('aé"\\nu09e1c5A"')))
+@example("\n", set('"\\u0a'))
 @settings(max_examples=60, deadline=None)
 def test_what_is_told_is_what_the_engine_leaves_out(value: str, letters: set[str]) -> None:
     """An enum with a value that can always be written, and one that may not be."""

@@ -81,8 +81,9 @@ def _spelled(character: str, missing: frozenset[int]) -> bool:
             return True
     if ord("\\") in missing:
         return False
-    if character in _SHORT and ord(_SHORT[character]) not in missing:
-        return True
+    if character in _SHORT and character != "/":
+        # listed values have this escape alone
+        return ord(_SHORT[character]) not in missing
     units = character.encode("utf-16-be", "surrogatepass").hex()
     digits = (ord(d) in missing and ord(d.upper()) in missing for d in units)
     return ord("u") not in missing and not any(digits)
