@@ -331,10 +331,11 @@ class Context:
         stop = at + 2 * len(names)
         address = array.__array_interface__["data"][0]
         self._words[at:stop:2] = address + array.itemsize * begins[:-1]
-        self._words[at + 1 : stop : 2] = np.diff(begins)
-        for name in vars(self).keys() & names:
-            delattr(self, name)
-        self._parts = vars(self).get("_parts", {}) | {names: (array, begins)}
+        self._words[at + 1 : stop : 2] = begins[1:] - begins[:-1]
+        known = vars(self)
+        for name in names:
+            known.pop(name, None)
+        self._parts = known.get("_parts", {}) | {names: (array, begins)}
 
 
 class Part:

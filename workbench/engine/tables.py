@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import islice
 
 import numpy as np
@@ -110,7 +111,8 @@ class Packed:
         for at, first, filled in zip(
             self._begins.tolist(), before, self._filled.values(), strict=False
         ):
-            self.array[at : at + filled] = old[first : first + filled]
+            if filled:
+                self.array[at : at + filled] = old[first : first + filled]
         self._context.parts(COLUMNS, self.array, self._begins)
 
     def _number_sites(self, more: _More) -> None:
@@ -361,6 +363,13 @@ def _first_symbols(a: Automaton, words: int) -> NDArray[np.int32]:
 
 def place_scratch(context: Context, n_states: int, n_symbols: int, max_token_bytes: int) -> None:
     """Scratch space of the kernels, all zero."""
+    begins = _scratch_begins(n_states, n_symbols, max_token_bytes)
+    context.parts(SCRATCH, np.zeros(int(begins[-1]), dtype=np.int32), begins)
+
+
+@lru_cache(maxsize=64)
+def _scratch_begins(n_states: int, n_symbols: int, max_token_bytes: int) -> NDArray[np.int64]:
+    """Where each part of the scratch space begins, and the end of the last one."""
     states = n_states + 2
     sizes = {
         "asked": 2 * k.MAX_ASKED,
@@ -388,5 +397,4 @@ def place_scratch(context: Context, n_states: int, n_symbols: int, max_token_byt
         "link": 3 * _LINKS,
         "buffer": max(_BUFFER, 2 * n_states + 16),
     }
-    begins = np.cumsum([0, *(sizes.get(name, states) for name in SCRATCH)])
-    context.parts(SCRATCH, np.zeros(int(begins[-1]), dtype=np.int32), begins)
+    return np.cumsum([0, *(sizes.get(name, states) for name in SCRATCH)])
