@@ -78,9 +78,9 @@ from .errors import (
     WorkbenchError as WorkbenchError,
     WrongType as WrongType,
 )
+from .export import export as export
 from .export.bundle import (
     Exported as Exported,
-    export as export,
 )
 from .export.gbnf_writer import (
     to_gbnf as to_gbnf,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 
 class _Callable(ModuleType):
@@ -21,5 +21,8 @@ class _Callable(ModuleType):
 
 
 sys.modules[__name__].__class__ = _Callable
-#: what ``workbench.export`` is, under either way of reaching it
-export = sys.modules[__name__]
+if TYPE_CHECKING:
+    from workbench.export.bundle import export as export
+else:
+    #: what ``workbench.export`` is, under either way of reaching it
+    export = sys.modules[__name__]
