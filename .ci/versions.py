@@ -141,9 +141,8 @@ def main(what: list[str]) -> int:
                 f"oldest packages: skipped, there is no Python {PYTHONS[0]} on this machine"
             )
         else:
-            found = run(
-                "oldest", python, "constraints-oldest.txt", "[models,notebook,types]", EXTRAS
-            )
+            tools = (*TOOLS, *NOTEBOOK)
+            found = run("oldest", python, "constraints-oldest.txt", "[models,types]", tools, EXTRAS)
             told.append(f"oldest packages, Python {PYTHONS[0]}: {found}")
     if "pythons" in what:
         main_version = version_of(ROOT / ".venv" / "bin" / "python")
