@@ -41,16 +41,12 @@ def large_grammar() -> Grammar:
     )
 
 
-def large_model() -> Any:
-    """Two layers of noise over the large vocabulary."""
-    import torch
+def noise_config(size: int) -> Any:
+    """The configuration of a model of one small layer over so many tokens, and not trained."""
     import transformers
 
-    from workbench.models import LoadedModel
-
-    torch.manual_seed(3)
-    config = transformers.LlamaConfig(
-        vocab_size=SIZE,
+    return transformers.LlamaConfig(
+        vocab_size=size,
         hidden_size=16,
         intermediate_size=16,
         num_hidden_layers=1,
@@ -62,5 +58,16 @@ def large_model() -> Any:
         eos_token_id=0,
         pad_token_id=0,
     )
+
+
+def large_model() -> Any:
+    """Two layers of noise over the large vocabulary."""
+    import torch
+    import transformers
+
+    from workbench.models import LoadedModel
+
+    torch.manual_seed(3)
+    config = noise_config(SIZE)
     model = transformers.LlamaForCausalLM(config).eval()
     return LoadedModel(model, None, large_vocabulary(), "large", model.device, (0,))

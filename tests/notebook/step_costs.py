@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.notebook.large import SIZE, large_vocabulary
+from tests.notebook.large import SIZE, large_vocabulary, noise_config
 from workbench.frontends.json_schema import json_schema
 from workbench.grammar.ir import Grammar
 from workbench.models import LoadedModel
@@ -74,19 +74,7 @@ def scripted_model(tokens: int, size: int = SIZE) -> LoadedModel:
     vocabulary = large_vocabulary(size)
     wanted = script(vocabulary, tokens)
     torch.manual_seed(3)
-    config = transformers.LlamaConfig(
-        vocab_size=size,
-        hidden_size=16,
-        intermediate_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        max_position_embeddings=4096,
-        initializer_range=0.6,
-        bos_token_id=1,
-        eos_token_id=0,
-        pad_token_id=0,
-    )
+    config = noise_config(size)
 
     class Scripted(transformers.LlamaForCausalLM):  # type: ignore[misc]
         seconds = 0.0

@@ -18,21 +18,21 @@ from workbench.frontends.json_schema.values import ARRAY
 from workbench.grammar.ir import Outcome
 from workbench.wording import number_of
 
-__all__ = ["settle_items", "settled"]
+__all__ = ["settled"]
 
 
 def settled(document: Document) -> Counter:
     """What counts and decides the values of a document, once it is known which items can be compared.
 
-    Raises as ``settle_items``.
+    Raises ``UnsupportedConstraint`` for items that cannot be compared, unless it is to be reported.
     """
     counter = Counter(Nodes(document.of_value), document.any_order)
-    if document.unique and settle_items(document, counter):
+    if document.unique and _settle_items(document, counter):
         counter = Counter(Nodes(document.of_value), document.any_order)
     return counter
 
 
-def settle_items(document: Document, counter: Counter) -> bool:
+def _settle_items(document: Document, counter: Counter) -> bool:
     """Say of each ``uniqueItems`` that items can be compared, or take it back as unsupported.
 
     Returns whether some were taken back. Raises ``UnsupportedConstraint`` unless it is to be reported.
