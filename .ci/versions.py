@@ -28,7 +28,7 @@ CORE = (
     "tests/engine/test_saved.py",
     "tests/engine/test_oracle.py",
     "tests/frontends/test_gbnf.py",
-    "tests/frontends/test_json_schema.py",
+    "tests/frontends/json_schema/test_front.py",
     "tests/diagnostics/test_earley.py",
 )
 #: With the extras: decoding with a tiny model, explanations, the notebook's session and pages.

@@ -20,7 +20,7 @@ from workbench.automaton import serial
 from workbench.automaton.build import build_automaton
 from workbench.automaton.model import Automaton
 from workbench.automaton.serial import Artifact, read_artifact, write_artifact
-from workbench.frontends.json_schema.coding import other_names
+from workbench.frontends.json_schema.text.coding import other_names
 from workbench.grammar.ir import (
     CharSet,
     Expr,

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from workbench.frontends.json_schema.distinct import NUMBERS
+from workbench.frontends.json_schema.containers.distinct import NUMBERS
 from workbench.grammar.ir import (
     Alt,
     ByteSet,

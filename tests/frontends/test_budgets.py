@@ -12,7 +12,7 @@ import pytest
 
 import workbench as wb
 from workbench.automaton.budgets import using
-from workbench.frontends.json_schema.hopes import needs
+from workbench.frontends.json_schema.containers.obligations import needs
 
 BYTES = wb.Vocabulary.from_bytes([*(bytes([b]) for b in range(256)), b""], eos_ids=256)
 #: The field and its value in the advice of a message, and whom it is for.

@@ -35,7 +35,7 @@ from workbench.diagnostics.bench_store import Store
 from workbench.diagnostics.bench_tables import Table, render_markdown, render_text
 from workbench.engine.matcher import Matcher
 from workbench.errors import WorkbenchError
-from workbench.frontends.json_schema.keyword_tables import SINCE, SPEAKS_OF, VALIDATION
+from workbench.frontends.json_schema.read.keyword_tables import SINCE, SPEAKS_OF, VALIDATION
 from workbench.vocabulary import Vocabulary
 from workbench.wording import number_of
 

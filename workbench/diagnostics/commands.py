@@ -170,7 +170,7 @@ def _as_given(text: str) -> bytes:
 
 def _dead_ends(arguments: argparse.Namespace) -> int:
     from workbench.diagnostics.dead_ends import dead_ends
-    from workbench.frontends.json_schema.values import read_json
+    from workbench.frontends.json_schema.text.json_values import read_json
 
     kind = kind_of(arguments.file, arguments.kind)
     # a schema is handed over as such: one that no value satisfies is a finding

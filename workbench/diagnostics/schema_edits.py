@@ -9,7 +9,7 @@ from typing import Any
 from workbench.diagnostics.author import at_pointer
 from workbench.diagnostics.findings import ABSENT, Edit, Suggestion
 from workbench.errors import GrammarSyntaxError
-from workbench.frontends.json_schema.resources import escape
+from workbench.frontends.json_schema.read.resources import escape
 
 __all__ = ["mend"]
 

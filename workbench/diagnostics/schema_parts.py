@@ -14,7 +14,7 @@ from workbench.diagnostics.schema_edits import mend
 from workbench.diagnostics.schema_routes import Dead, Kind, Search
 from workbench.errors import GrammarSyntaxError, WorkbenchError
 from workbench.frontends.json_schema.asking import Asking
-from workbench.frontends.json_schema.resources import escape
+from workbench.frontends.json_schema.read.resources import escape
 from workbench.wording import number_of
 
 __all__ = ["blamed", "broken_parts", "members", "reached", "unsatisfiable"]

@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 from workbench.errors import WorkbenchError
 from workbench.frontends.json_schema.asking import Asking, together
-from workbench.frontends.json_schema.location import Location
-from workbench.frontends.json_schema.patterns import Pattern
+from workbench.frontends.json_schema.read.location import Location
+from workbench.frontends.json_schema.scalars.patterns import Pattern
 
 __all__ = ["Dead", "Kind", "Place", "Search"]
 

@@ -74,7 +74,7 @@ def as_bytes(example: Any) -> bytes:
         return bytes(example)
     if isinstance(example, str):
         return example.encode("utf-8", "surrogatepass")
-    from workbench.frontends.json_schema.plain import plain
+    from workbench.frontends.json_schema.read.plain import plain
 
     value = plain(example)
     try:

@@ -23,7 +23,7 @@ def schema_of(given: Any) -> Any:
         is_schema = isinstance(text, Mapping | bool)
     if not is_schema:
         return None
-    from workbench.frontends.json_schema.plain import read_schema
+    from workbench.frontends.json_schema.read.plain import read_schema
 
     return read_schema(text)
 

@@ -18,7 +18,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUndefinedAnnot
 from pydantic.json_schema import GenerateJsonSchema
 
 from workbench.errors import UnsupportedConstraint, WorkbenchError
-from workbench.frontends.json_schema.formats import DATE, HOUR, IPV4
+from workbench.frontends.json_schema.scalars.formats import DATE, HOUR, IPV4
 
 __all__ = ["schema_of"]
 

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from workbench.errors import GrammarTooComplex
-from workbench.frontends.json_schema.document import Document
-from workbench.frontends.json_schema.location import Location
-from workbench.frontends.json_schema.nodes import Node
-from workbench.frontends.json_schema.settled import settled
-from workbench.frontends.json_schema.values import MAX_LEVELS
+from workbench.frontends.json_schema.containers.unique_items import settled
+from workbench.frontends.json_schema.logic.nodes import Node
+from workbench.frontends.json_schema.read.document import Document
+from workbench.frontends.json_schema.read.location import Location
+from workbench.frontends.json_schema.text.json_values import MAX_LEVELS
 
 __all__ = ["Asking", "together"]
 

@@ -19,14 +19,14 @@ from typing import Any
 
 from workbench.automaton.budgets import Budgets, chosen, using
 from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar
-from workbench.frontends.json_schema.document import Document
-from workbench.frontends.json_schema.emit import Emitter
-from workbench.frontends.json_schema.indent import indented
-from workbench.frontends.json_schema.layout import layout
-from workbench.frontends.json_schema.numbers import Notation
-from workbench.frontends.json_schema.plain import read_schema
-from workbench.frontends.json_schema.settled import settled
-from workbench.frontends.json_schema.values import MAX_LEVELS
+from workbench.frontends.json_schema.containers.unique_items import settled
+from workbench.frontends.json_schema.emit.emitter import Emitter
+from workbench.frontends.json_schema.emit.indent import indented
+from workbench.frontends.json_schema.read.document import Document
+from workbench.frontends.json_schema.read.plain import read_schema
+from workbench.frontends.json_schema.scalars.numbers import Notation
+from workbench.frontends.json_schema.text.json_values import MAX_LEVELS
+from workbench.frontends.json_schema.text.whitespace import layout
 from workbench.grammar.fingerprint import content_key
 from workbench.grammar.ir import Grammar, Outcome
 from workbench.wording import number_of

@@ -1,0 +1,166 @@
+"""Formulas that are better written apart: one rule for each of a few alternatives."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import reduce
+from operator import mul
+
+from workbench.frontends.json_schema.containers.derivatives import is_cheap
+from workbench.frontends.json_schema.containers.propagate import Settler, alone, plain_parts
+from workbench.frontends.json_schema.logic import facts as f
+from workbench.frontends.json_schema.logic.formula import FALSE, And, Fact, Formula, Or, facts_in
+from workbench.frontends.json_schema.logic.nodes import Nodes
+from workbench.frontends.json_schema.read.location import Location, MemberRule
+
+__all__ = ["MAX_ALTERNATIVES", "Cases", "alternatives"]
+
+#: Most alternatives that the disjunctions of one formula are multiplied out to, or that one name gives.
+MAX_ALTERNATIVES = 64
+
+
+def alternatives(nodes: Nodes, formula: Formula) -> list[Formula] | None:
+    """Formulas of which one holds, for a formula that is better written apart; else ``None``.
+
+    Disjunctions over whole objects are split: each part keeps its own rule and its own order of names.
+    Those over single facts stay together.
+    """
+    parts = plain_parts(formula)
+    heavy = [part for part in parts if isinstance(part, Or) and _is_heavy(part)]
+    if not heavy:
+        return None
+    total = reduce(mul, [_leaves(part, {}) for part in heavy])
+    listed = [part for part in heavy if _lists_values(part)]
+    if len(heavy) > 1 and total > MAX_ALTERNATIVES:
+        if not listed:
+            return None
+        heavy = listed
+    chosen = (listed or heavy)[0]
+    others = [part for part in parts if part is not chosen]
+    found = [nodes.formulas.all_of([*others, one]) for one in _grouped(nodes, chosen)]
+    return [one for one in dict.fromkeys(found) if one is not FALSE]
+
+
+def _leaves(formula: Formula, known: dict[int, int]) -> int:
+    """How many alternatives there are when all disjunctions over whole objects are split."""
+    found = known.get(id(formula))
+    if found is None:
+        if isinstance(formula, And):
+            found = min(10**6, reduce(mul, [_leaves(part, known) for part in formula.parts]))
+        elif isinstance(formula, Or) and any(map(_binds, facts_in(formula))):
+            heavy = [part for part in formula.parts if any(map(_binds, facts_in(part)))]
+            light = len(heavy) < len(formula.parts)
+            found = sum(_leaves(part, known) for part in heavy) + light
+        else:
+            found = 1
+        known[id(formula)] = found
+    return found
+
+
+def _grouped(nodes: Nodes, part: Or) -> list[Formula]:
+    """The parts of a disjunction, those about single facts together."""
+    heavy = [one for one in part.parts if any(map(_binds, facts_in(one)))]
+    light = [one for one in part.parts if not any(map(_binds, facts_in(one)))]
+    return [*heavy, nodes.formulas.any_of(light)] if light else heavy
+
+
+def _is_heavy(part: Or) -> bool:
+    return any(_binds(fact) for fact in facts_in(part))
+
+
+def _binds(fact: Fact) -> bool:
+    if isinstance(fact, f.Distinct):
+        return True
+    return isinstance(fact, f.Members | f.Cells | f.Among) and fact.positive
+
+
+def _lists_values(part: Or) -> bool:
+    return any(isinstance(fact, f.Among) and fact.positive for fact in facts_in(part))
+
+
+class Cases:
+    """Cuts formulas about objects by what one name has."""
+
+    def __init__(self, nodes: Nodes, settler: Settler) -> None:
+        self._nodes = nodes
+        self._settler = settler
+        self._single: dict[tuple[str, int], Formula] = {}
+        self._known: dict[int, tuple[Formula, list[Formula] | None]] = {}
+
+    def of(self, formula: Formula) -> list[Formula] | None:
+        """Formulas of which one holds, for one of which many parts speak of one name; else ``None``.
+
+        ``if: kind is A, then: ...`` for a dozen kinds is undecided in thousands of ways until ``kind`` comes;
+        with the kind guessed at the start it is a dozen plain objects.
+        """
+        known = self._known.get(id(formula))
+        if known is None:
+            known = self._known[id(formula)] = (formula, self._cut(formula))
+        return known[1]
+
+    def _cut(self, formula: Formula) -> list[Formula] | None:
+        name = _pivot(formula)
+        if name is None:
+            return None
+        formulas = self._nodes.formulas
+        has, lacks = formulas.fact(f.Has(name)), formulas.fact(f.Lacks(name))
+        found: list[Formula] = []
+        todo = [formula]
+        if has not in plain_parts(formula):
+            todo = [self._settled(formula, one) for one in (has, lacks)]
+        while todo:
+            one = todo.pop()
+            fact = None if one is FALSE else self._deciding(one, name)
+            if fact is not None:
+                todo += [self._settled(one, side) for side in (fact, formulas.opposite(fact))]
+            elif one is not FALSE:
+                found.append(one)
+            if len(todo) + len(found) > MAX_ALTERNATIVES:
+                return None
+        return None if formula in found else found
+
+    def _settled(self, formula: Formula, more: Formula) -> Formula:
+        return self._settler.settled(self._nodes.formulas.all_of([formula, more]))
+
+    def _deciding(self, formula: Formula, name: str) -> Formula | None:
+        """What the value of one name satisfies or not, by some fact that stands beside others."""
+        for part in plain_parts(formula):
+            for fact in facts_in(part) if _is_open(part) else ():
+                schema = _said_of(fact, name)
+                if schema is not None:
+                    key = (name, schema.index)
+                    if key not in self._single:
+                        rule = MemberRule({name: schema})
+                        self._single[key] = self._nodes.formulas.fact(f.Members(rule))
+                    single = self._single[key]
+                    if single not in plain_parts(formula):
+                        return single
+        return None
+
+
+def _is_open(part: Formula) -> bool:
+    """Whether a part of a formula says something about several names."""
+    plain = isinstance(part, Fact) and not (isinstance(part, f.Members) and not part.positive)
+    return not plain and alone(part) is None
+
+
+def _said_of(fact: Fact, name: str) -> Location | None:
+    """What a fact says about the value of one name, if that is simple, or all that it says."""
+    if not isinstance(fact, f.Members) or fact.rule.patterns or fact.rule.rest is not None:
+        return None
+    schema = fact.rule.names.get(name)
+    return schema if schema is not None and (is_cheap(schema) or alone(fact)) else None
+
+
+def _pivot(formula: Formula) -> str | None:
+    """The name of which most parts that speak of several names say something that can be told."""
+    counts: Counter[str] = Counter()
+    for part in filter(_is_open, plain_parts(formula)):
+        names: dict[str, None] = {}
+        for fact in facts_in(part):
+            if isinstance(fact, f.Has | f.Lacks):
+                names[fact.name] = None
+            elif isinstance(fact, f.Members):
+                names.update((n, None) for n in fact.rule.names if _said_of(fact, n) is not None)
+        counts.update(names.keys())
+    return max(counts, key=counts.__getitem__) if counts else None

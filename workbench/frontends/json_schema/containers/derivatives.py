@@ -1,0 +1,336 @@
+"""Objects and arrays under a formula: reading members in order, what remains of the formula is a state.
+
+The plain part of a conjunction (rules for members, required names, counts) is kept apart; the rest, the
+*open* part, shrinks as members are read. At each member every fact that it touches is decided: the
+value is held to the fact's schema, or to its opposite, or to neither, and the fact becomes true, false
+or stays. Not crediting a fact is always sound, since formulas have no "not"; so the union over the
+choices is exact, and different choices may overlap.
+
+Members come in a fixed order: listed names first, then others. A permutation of the names (and never
+repeating one that is not listed) needs seen bits in the engine's frames; then positions go away and
+the same steps serve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from workbench.automaton.budgets import in_force, too_complex
+from workbench.frontends.json_schema.logic import facts as f
+from workbench.frontends.json_schema.logic.formula import (
+    FALSE,
+    TRUE,
+    Fact,
+    Formula,
+    facts_in,
+    holds,
+)
+from workbench.frontends.json_schema.logic.nodes import Atom, Node, Nodes
+from workbench.frontends.json_schema.read.location import Location
+
+__all__ = [
+    "Explored",
+    "Fits",
+    "Move",
+    "Option",
+    "State",
+    "Weaver",
+    "all_hold",
+    "counted",
+    "ends",
+    "explore",
+    "is_cheap",
+    "one_holds",
+    "unless",
+]
+
+#: Whether some value satisfies a node.
+Fits = Callable[[Node], bool]
+
+#: A position and what is left of the formula.
+State = tuple[int, Formula]
+
+#: What is asked of a value, and what a fact becomes.
+Option = tuple[tuple[Atom, ...], Formula]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A member is read: under which name (or cell of names), with a value of which node."""
+
+    label: int
+    node: Node
+    target: State
+
+
+@dataclass(frozen=True, slots=True)
+class _Next(Fact):
+    """A fact about the members after this one."""
+
+    fact: Formula
+
+    def opposite(self) -> Formula:
+        assert isinstance(self.fact, Fact)
+        return _Next(self.fact.opposite())
+
+
+class Weaver:
+    """Decides facts at members."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self.nodes = nodes
+        self.formulas = nodes.formulas
+        #: facts that have been looked at in all
+        self.total = 0
+        self._spent = 0
+        self._most = in_force().facts
+
+    @contextmanager
+    def budget(self, most: int | None = None) -> Iterator[None]:
+        """One object or array, with a budget of its own; it counts for those that it is looked at for."""
+        before, self._spent = self._spent, 0
+        limit, self._most = self._most, in_force().facts if most is None else most
+        try:
+            yield
+        finally:
+            self._spent += before
+            self._most = limit
+
+    def _spend(self, count: int) -> None:
+        """Count the facts that are looked at. Raises ``GrammarTooComplex`` past the budget."""
+        self._spent += count
+        self.total += count
+        if self._spent > self._most:
+            raise too_complex("facts", limit=self._most)
+
+    def advance(
+        self,
+        residual: Formula,
+        options: Callable[[Fact], list[Option] | None],
+        base: tuple[Atom, ...],
+        fits: Fits,
+    ) -> list[tuple[Node, Formula]]:
+        """The ways in which a member can be read: the node of its value, and what remains."""
+        first = self.nodes.node(base)
+        if not fits(first):
+            return []
+        if residual is TRUE:
+            return [(first, TRUE)]
+        touched = self._touched(residual, options)
+        if not touched:
+            return [(first, residual)]
+        found: dict[int, tuple[Formula, list[frozenset[int]], list[tuple[Atom, ...]]]] = {}
+        spent = 0
+        sure = {id(fact): choices[0][1] for fact, choices in touched if _is_sure(choices)}
+        touched = [one for one in touched if not _is_sure(one[1])]
+        begin = self.formulas.replaced(residual, sure)
+        if begin is FALSE:
+            return []
+        stack: list[tuple[Formula, tuple[Atom, ...], int]] = [(begin, base, 0)]
+        while stack:
+            formula, atoms, number = stack.pop()
+            spent += 1
+            if spent > in_force().choices:
+                raise too_complex("choices")
+            inside = self.formulas.inside(formula)
+            self._spend(1 + len(inside))
+            while number < len(touched) and id(touched[number][0]) not in inside:
+                number += 1
+            if number == len(touched):
+                self._keep(found, self._now(formula), atoms)
+                continue
+            fact, choices = touched[number]
+            for asked, result in reversed(choices):
+                if isinstance(result, Fact):
+                    result = self.formulas.fact(_Next(self.formulas.fact(result)))
+                left = self.formulas.replaced(formula, {id(fact): result})
+                if left is FALSE:
+                    continue
+                more = atoms
+                if asked:
+                    more = (*atoms, *asked)
+                    if not fits(self.nodes.node(more)):
+                        continue
+                stack.append((left, more, number + 1))
+        return [
+            (self.nodes.node(atoms), formula)
+            for formula, _, ways in found.values()
+            for atoms in ways
+        ]
+
+    def _touched(
+        self, residual: Formula, options: Callable[[Fact], list[Option] | None]
+    ) -> list[tuple[Fact, list[Option]]]:
+        """The facts that a member decides, and how."""
+        inside = self.formulas.inside(residual)
+        self._spend(1 + len(inside))
+        found = []
+        for fact in facts_in(residual):
+            choices = options(fact)
+            if choices is not None:
+                if choices and id(self.formulas.opposite(fact)) in inside:
+                    choices = _told_apart(choices)
+                found.append((fact, choices))
+        return found
+
+    def _now(self, formula: Formula) -> Formula:
+        table = {id(one): one.fact for one in facts_in(formula) if isinstance(one, _Next)}
+        return self.formulas.replaced(formula, table) if table else formula
+
+    def _keep(
+        self,
+        found: dict[int, tuple[Formula, list[frozenset[int]], list[tuple[Atom, ...]]]],
+        formula: Formula,
+        atoms: tuple[Atom, ...],
+    ) -> None:
+        """Keep a way unless another one asks less for the same."""
+        if formula is FALSE:
+            return
+        key = frozenset(location.index * 2 + sign for location, sign in atoms)
+        entry = found.setdefault(id(formula), (formula, [], []))
+        if any(other <= key for other in entry[1]):
+            return
+        kept = [number for number, other in enumerate(entry[1]) if not key <= other]
+        entry[1][:] = [*[entry[1][number] for number in kept], key]
+        entry[2][:] = [*[entry[2][number] for number in kept], atoms]
+
+    def settled(self, residual: Formula, by: Callable[[Fact], Formula | None]) -> Formula:
+        """The formula with the facts that no later member touches replaced by their truth."""
+        if residual is TRUE or residual is FALSE:
+            return residual
+        self._spend(1 + len(self.formulas.inside(residual)))
+        table = {id(one): value for one in facts_in(residual) if (value := by(one)) is not None}
+        return self.formulas.replaced(residual, table) if table else residual
+
+
+def _is_sure(choices: list[Option]) -> bool:
+    """Whether a fact becomes true or false whatever the value is."""
+    return len(choices) == 1 and not choices[0][0] and not isinstance(choices[0][1], Fact)
+
+
+def _told_apart(choices: list[Option]) -> list[Option]:
+    """Options that do not overlap, for a fact whose opposite is asked as well."""
+    asked = [atoms for atoms, _ in choices if atoms]
+    if len(choices) != 2 or len(asked) != 1 or len(asked[0]) != 1:
+        return choices
+    ((schema, sign),) = asked[0]
+    return [(atoms or ((schema, not sign),), result) for atoms, result in choices]
+
+
+def all_hold(schemas: list[Location], fact: Fact, positive: bool) -> list[Option] | None:
+    """Options of a fact that says of all members (or denies) that they satisfy some schemas."""
+    if not schemas:
+        return None
+    both = tuple((schema, True) for schema in schemas)
+    if positive:
+        drop = ((schemas[0], False),) if len(schemas) == 1 and is_cheap(schemas[0]) else ()
+        return [(both, fact), (drop, FALSE)]
+    keep = both if all(map(is_cheap, schemas)) else ()
+    return [*[(((schema, False),), TRUE) for schema in schemas], (keep, fact)]
+
+
+def one_holds(schemas: list[Location], fact: Fact, positive: bool) -> list[Option]:
+    """Options of a fact that says of all items (or denies) that they satisfy one of some schemas."""
+    none = tuple((schema, False) for schema in schemas)
+    if positive:
+        drop = none if all(map(is_cheap, schemas)) else ()
+        return [*[(((schema, True),), fact) for schema in schemas], (drop, FALSE)]
+    keep = ((schemas[0], True),) if len(schemas) == 1 and is_cheap(schemas[0]) else ()
+    return [(none, TRUE), (keep, fact)]
+
+
+def counted(fact: Fact) -> list[Option] | None:
+    """Options of a count at one more member."""
+    if isinstance(fact, f.AtLeast):
+        return [((), f.AtLeast(fact.count - 1) if fact.count > 1 else TRUE)]
+    if isinstance(fact, f.AtMost):
+        return [((), f.AtMost(fact.count - 1) if fact.count > 0 else FALSE)]
+    return None
+
+
+def unless(schema: Location) -> tuple[Atom, ...]:
+    """What to ask of a value that is not credited with a schema: the opposite, where that is small."""
+    return ((schema, False),) if is_cheap(schema) else ()
+
+
+def is_cheap(schema: Location) -> bool:
+    """Whether the opposite of a schema is small: it speaks of scalars only."""
+    return not (
+        schema.same_instance
+        or schema.applies_others
+        or schema.members
+        or schema.cells
+        or schema.required
+        or schema.contains
+        or schema.names
+    )
+
+
+def at_end(fact: Fact) -> bool:
+    """Whether a fact is true when no member follows."""
+    match fact:
+        case f.Members(positive=positive) | f.Cells(positive=positive):
+            return positive
+        case f.Names(positive=positive) | f.Unique(positive=positive):
+            return positive
+        case f.AtMost(count=count) | f.FewMatch(count=count):
+            return count >= 0
+        case f.AtLeast(count=count) | f.MostMatch(count=count):
+            return count <= 0
+        case f.Distinct(positive=positive):
+            return positive
+        case f.Lacks():
+            return True
+        case f.Has():
+            return False
+    raise TypeError(f"{fact!r} is not decided by members")
+
+
+@dataclass(slots=True)
+class Explored:
+    """The states that can be reached, with their moves and skips."""
+
+    states: list[State] = field(default_factory=list)
+    moves: list[list[Move]] = field(default_factory=list)
+    skips: list[State | None] = field(default_factory=list)
+    number_of: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def of(self, state: State) -> int:
+        """The number of a state."""
+        return self.number_of[state[0], id(state[1])]
+
+
+def explore(
+    start: State,
+    moves: Callable[[State], Iterator[Move]],
+    skip: Callable[[State], State | None],
+) -> Explored:
+    """Follow moves and skips from a state. Raises ``GrammarTooComplex`` past the budget."""
+    out = Explored()
+
+    def enter(state: State) -> None:
+        key = (state[0], id(state[1]))
+        if key not in out.number_of:
+            if len(out.states) >= in_force().object_states:
+                raise too_complex("object_states")
+            out.number_of[key] = len(out.states)
+            out.states.append(state)
+
+    enter(start)
+    for state in out.states:
+        found = list(moves(state))
+        skipped = skip(state)
+        out.moves.append(found)
+        out.skips.append(skipped)
+        for move in found:
+            enter(move.target)
+        if skipped is not None:
+            enter(skipped)
+    return out
+
+
+def ends(residual: Formula) -> bool:
+    """Whether the object or array may end with this left of its formula."""
+    return holds(residual, at_end)

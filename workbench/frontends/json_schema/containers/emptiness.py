@@ -1,0 +1,270 @@
+"""Which nodes no value satisfies: a least fixed point, looked at only as far as it is asked for.
+
+An object needs the values of its required properties, a list those of its least number of items; what
+is optional is not looked at until a rule that has it is written. So the question costs little, and a
+recursion that never ends (a property that requires its own schema) is found empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from workbench.automaton.budgets import in_force, too_complex
+from workbench.errors import GrammarTooComplex, UnsupportedConstraint
+from workbench.frontends.json_schema.containers.derivatives import Fits, State, Weaver
+from workbench.frontends.json_schema.containers.distinct import count_texts
+from workbench.frontends.json_schema.containers.shapes import ArrayPlan, ObjectPlan, Shapes
+from workbench.frontends.json_schema.logic.formula import FALSE, TRUE, Formula
+from workbench.frontends.json_schema.logic.intervals import numbers_in
+from workbench.frontends.json_schema.logic.nodes import KINDS, Node, Nodes
+from workbench.frontends.json_schema.logic.strings import string_content, surely_possible
+from workbench.frontends.json_schema.text.json_values import (
+    ARRAY,
+    BOOLEAN,
+    NULL,
+    NUMBER,
+    OBJECT,
+    STRING,
+)
+from workbench.grammar.ir import NEVER
+
+__all__ = ["Emptiness", "placed"]
+
+
+def placed(error: GrammarTooComplex, pointer: str) -> GrammarTooComplex:
+    """The error with a place in the schema, if it has none."""
+    if error.rule is not None:
+        return error
+    return error.at(pointer)
+
+
+def _is_new(state: State, met: set[tuple[int, int]]) -> bool:
+    key = (state[0], id(state[1]))
+    if key in met:
+        return False
+    met.add(key)
+    return True
+
+
+def _plainly_possible(node: Node) -> bool:
+    """Whether a schema by itself has a value of the simplest kind: ``null``, ``[]``, ``{}``, any text, any number."""
+    if len(node.atoms) != 1 or not node.atoms[0][1]:
+        return False
+    said = node.atoms[0][0]
+    if said.never or said.values is not None or said.same_instance or said.applies_others:
+        return False
+    types = said.types
+    if types & (NULL | BOOLEAN):
+        return True
+    if types & OBJECT and not (said.required or said.min_properties):
+        return said.max_properties is None
+    if types & ARRAY and not (said.min_items or said.contains):
+        return said.max_items is None
+    if types & STRING and not (said.pattern or said.format or said.min_length):
+        return said.max_length is None
+    return bool(types & NUMBER) and not (said.low or said.high or said.multiple_of)
+
+
+_CHEAP_FIRST = (NULL, BOOLEAN, STRING, NUMBER, ARRAY, OBJECT)
+
+
+class Emptiness:
+    """Answers for the nodes of one document; answers are kept."""
+
+    def __init__(self, nodes: Nodes, shapes: Shapes) -> None:
+        self._nodes = nodes
+        self._shapes = shapes
+        self._empty: dict[int, bool] = {}
+        #: how many values a node has, once somebody counts them
+        self.count: Callable[[Node], int] | None = None
+
+    def fits(self, node: Node) -> bool:
+        """Whether some value satisfies a node."""
+        return not self.holds(node)
+
+    def holds(self, node: Node) -> bool:
+        """Whether no value satisfies a node."""
+        known = self._empty.get(node.index)
+        if known is not None:
+            return known
+        if _plainly_possible(node) or self.possible(node, lambda _: False):
+            # Most have a value that needs no other node.
+            self._empty[node.index] = False
+            return False
+        order = [node]
+        met = {node.index}
+
+        def made(one: Node) -> bool:
+            if one.anything:
+                return True
+            answer = self._empty.get(one.index)
+            if answer is None and one.index not in met:
+                met.add(one.index)
+                order.append(one)
+            return answer is False
+
+        changed = True
+        while changed:
+            changed = False
+            count = len(order)
+            for one in reversed(order):
+                if one.index not in self._empty and self.possible(one, made):
+                    self._empty[one.index] = False
+                    changed = True
+            changed = changed or len(order) > count
+            if self._empty.get(node.index) is False:
+                return False
+        for one in order:
+            self._empty.setdefault(one.index, True)
+        return self._empty[node.index]
+
+    def possible(self, node: Node, made: Fits) -> bool:
+        """Whether a node has a value, given which other nodes have one."""
+        if node.anything:
+            return True
+        for kind in _CHEAP_FIRST:
+            if node.types & kind:
+                formula = self._nodes.formula(node, kind)
+                if self.possible_kind(kind, formula, made, node.pointer):
+                    return True
+        return False
+
+    def possible_kind(self, kind: int, formula: Formula, made: Fits, place: str) -> bool:
+        """Whether a formula about one type of value has a value."""
+        if formula is TRUE or formula is FALSE:
+            return formula is TRUE
+        if kind == STRING:
+            return surely_possible(formula) or string_content(formula, place) != NEVER
+        if kind == NUMBER:
+            return numbers_in(formula) != NEVER
+        if kind == BOOLEAN:
+            return any(self._nodes.satisfies(value, formula) for value in (True, False))
+        if kind == NULL:
+            return self._nodes.satisfies(None, formula)
+        shape = self._shapes.of(kind, formula)
+        if shape.values is not None:
+            return bool(shape.values)
+        if shape.either is not None:
+            return any(self.possible_kind(kind, one, made, place) for one in shape.either)
+        try:
+            if isinstance(shape.plan, ObjectPlan):
+                return self._object(shape.plan, made)
+            assert isinstance(shape.plan, ArrayPlan)
+            return self._array(shape.plan, made)
+        except GrammarTooComplex as error:
+            raise placed(error, place) from None
+
+    def _object(self, plan: ObjectPlan, made: Fits) -> bool:
+        if plan.most is not None and plan.most < max(plan.least, len(plan.required)):
+            return False
+        for name in plan.required:
+            if not plan.allows_name(name) or not any(map(made, plan.values(name))):
+                return False
+        if plan.open is TRUE:
+            count = len(plan.required)
+            if count >= plan.least:
+                return True
+            for name in plan.named:
+                if name in plan.required or not plan.allows_name(name):
+                    continue
+                if any(map(made, plan.values(name))):
+                    count += 1
+                    if count >= plan.least:
+                        return True
+            for number, cell in enumerate(plan.cells()):
+                if made(plan.cell_value(cell)):
+                    names = plan.cell_names(number)
+                    found = None if names is None else count_texts(names)
+                    if found is None:
+                        return True
+                    count += found
+            return count >= plan.least
+        return self._reaches_end(plan, made)
+
+    def _array(self, plan: ArrayPlan, made: Fits) -> bool:
+        if plan.most is not None and plan.most < plan.least:
+            return False
+        if plan.distinct and self._too_few(plan.item(plan.longest), plan.least):
+            return False
+        if plan.open is TRUE:
+            needed = min(plan.least, plan.longest + 1)
+            return all(made(plan.item(position)) for position in range(needed))
+        return self._reaches_end(plan, made)
+
+    def _too_few(self, node: Node, least: int) -> bool:
+        """Whether a node is known to have fewer values than there have to be different ones."""
+        try:
+            return least > 0 and self.count is not None and self.count(node) < least
+        except UnsupportedConstraint:  # uniqueItems is taken back, or refused
+            return False
+
+    def _reaches_end(self, plan: ObjectPlan | ArrayPlan, made: Fits) -> bool:
+        """Whether the plan's machine can end; what is nearest to the end is looked at first."""
+        weaver = self._shapes.weaver
+        try:
+            with weaver.budget():
+                return self._ends_somewhere(plan, weaver, made)
+        except GrammarTooComplex:
+            found = self._shapes.cases.of(plan.formula) if isinstance(plan, ObjectPlan) else None
+            if found is None:
+                raise
+        return any(self.possible_kind(OBJECT, one, made, "#") for one in found)
+
+    def _ends_somewhere(self, plan: ObjectPlan | ArrayPlan, weaver: Weaver, made: Fits) -> bool:
+        start: State = (0, plan.with_counts())
+        met = {(0, id(start[1]))}
+        fresh: list[State] = [start]
+        waiting: list[State] = []
+        while fresh or waiting:
+            if not fresh:
+                for move in plan.moves(weaver, waiting.pop(), made):
+                    if _is_new(move.target, met):
+                        fresh.append(move.target)
+                continue
+            state = fresh.pop()
+            if plan.may_end(state):
+                return True
+            waiting.append(state)
+            skipped = plan.skip(weaver, state)
+            if skipped is not None and _is_new(skipped, met):
+                fresh.append(skipped)
+            if len(met) > in_force().object_states:
+                raise too_complex("object_states")
+        return False
+
+    def blame(self, node: Node) -> tuple[str, str]:
+        """The smallest part of an empty node that is empty itself, and why."""
+        seen: set[int] = set()
+        while node.index not in seen:
+            seen.add(node.index)
+            kinds = [k for k in KINDS if self._nodes.formula(node, k) is not FALSE]
+            if len(kinds) != 1 or kinds[0] not in (OBJECT, ARRAY):
+                break
+            shape = self._shapes.of(kinds[0], self._nodes.formula(node, kinds[0]))
+            needs: list[Node] = []
+            if isinstance(shape.plan, ObjectPlan):
+                values = map(shape.plan.values, shape.plan.required)
+                needs = [found[0] for found in values if len(found) == 1]
+            elif isinstance(shape.plan, ArrayPlan):
+                count = min(shape.plan.least, shape.plan.longest + 1)
+                needs = [shape.plan.item(position) for position in range(count)]
+            below = [need for need in needs if self.holds(need)]
+            if not below:
+                break
+            node = below[0]
+        else:
+            return node.pointer, "its values would have to hold themselves without end"
+        return _reason(node)
+
+
+def _reason(node: Node) -> tuple[str, str]:
+    """Why an empty node is empty: a reference that leads nowhere, where one is near."""
+    general = "no value satisfies what is said there"
+    todo = [location for location, sign in node.atoms if sign]
+    for location in todo:
+        if location.reason and len(node.atoms) == 1:
+            return location.pointer, location.reason
+        if location.reason:
+            return node.pointer, f"{general}; {location.pointer}: {location.reason}"
+        todo += [one for one in location.applied() if one not in todo]
+    return node.pointer, general

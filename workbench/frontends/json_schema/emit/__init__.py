@@ -1,0 +1,1 @@
+"""Formulas and plans written as rules of a grammar."""

@@ -1,0 +1,166 @@
+"""Proofs that two schemas never hold for the same value: then ``oneOf`` needs no negation of the other.
+
+A proof looks at types, listed values, bounds, lengths, and at properties that both require. Finding none
+says nothing; the negation is then written out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from workbench.frontends.json_schema.logic.evaluate import Evaluator
+from workbench.frontends.json_schema.read.location import Location, tighter_high, tighter_low
+from workbench.frontends.json_schema.text.json_values import (
+    ALL_TYPES,
+    ARRAY,
+    NUMBER,
+    OBJECT,
+    STRING,
+)
+
+__all__ = ["Exclusion"]
+
+#: Most pairs that are looked at for one document.
+_MAX_STEPS = 20_000
+
+_Group = tuple[Location, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """Schemas that hold together: their own keywords, and the groups of which one must hold."""
+
+    own: tuple[Location, ...]
+    groups: tuple[_Group, ...]
+
+    @property
+    def types(self) -> int:
+        types = ALL_TYPES
+        for location in self.own:
+            types &= 0 if location.never else location.types
+        return types
+
+    def with_choice(self, choice: Location) -> _Facts:
+        """The first group decided."""
+        return _with(_Facts(self.own, self.groups[1:]), choice)
+
+    def required(self) -> set[str]:
+        return {name for location in self.own for name in location.required}
+
+    def member(self, name: str) -> list[Location]:
+        """What must hold for the value of a property."""
+        found: list[Location] = []
+        for location in self.own:
+            if location.members is not None:
+                found.extend(location.members.schemas_of(name))
+        return found
+
+
+class Exclusion:
+    """Looks for proofs, within one budget for the whole document."""
+
+    def __init__(self) -> None:
+        self._evaluator = Evaluator()
+        self._known: dict[tuple[int, int, int, int], bool] = {}
+        self._steps = 0
+
+    def apart(self, location: Location, group: _Group, left: int, right: int) -> bool:
+        """Whether no value satisfies two of a ``oneOf``, and what is beside it, at once."""
+        key = (location.index, group[0].index, min(left, right), max(left, right))
+        known = self._known.get(key)
+        if known is None:
+            rest = _facts(part for part in location.same_instance if part is not None)
+            base = _Facts((location, *rest.own), rest.groups)
+            sides = [_with(base, group[number]) for number in (left, right)]
+            known = self._known[key] = self._apart(sides[0], sides[1], 8)
+        return known
+
+    def _apart(self, left: _Facts, right: _Facts, depth: int) -> bool:
+        self._steps += 1
+        if self._steps > _MAX_STEPS or depth == 0:
+            return False
+        common = left.types & right.types
+        if not common or self._values_differ(left, right):
+            return True
+        for one, other in ((left, right), (right, left)):
+            if one.groups:
+                choices = one.groups[0]
+                if all(self._apart(one.with_choice(part), other, depth - 1) for part in choices):
+                    return True
+        proofs = {NUMBER: _numbers, STRING: _strings, ARRAY: _arrays}
+        for kind, proof in proofs.items():
+            if common & kind:
+                if not proof((*left.own, *right.own)):
+                    return False
+                common &= ~kind
+        if common & OBJECT and self._objects(left, right, depth):
+            common &= ~OBJECT
+        return not common
+
+    def _values_differ(self, left: _Facts, right: _Facts) -> bool:
+        """Whether one side lists its values and none of them satisfies both."""
+        for location in (*left.own, *right.own):
+            if location.values is not None:
+                return not any(self._holds(value, left, right) for value in location.values)
+        return False
+
+    def _holds(self, value: object, *sides: _Facts) -> bool:
+        return all(
+            all(self._evaluator.own(value, location) for location in side.own)
+            and all(self._evaluator.choice(value, group) for group in side.groups)
+            for side in sides
+        )
+
+    def _objects(self, left: _Facts, right: _Facts, depth: int) -> bool:
+        """Whether a property that is required on one side cannot satisfy both."""
+        in_left, in_right = left.required(), right.required()
+        for name in sorted(in_left | in_right):
+            one, other = _facts(left.member(name)), _facts(right.member(name))
+            if name in in_left and name in in_right:
+                if self._apart(one, other, depth - 1):
+                    return True
+            elif not (other if name in in_left else one).types:
+                return True
+        return False
+
+
+def _with(facts: _Facts, choice: Location) -> _Facts:
+    more = _facts([choice])
+    return _Facts((*facts.own, *more.own), (*facts.groups, *more.groups))
+
+
+def _facts(locations: Iterable[Location]) -> _Facts:
+    own: dict[int, Location] = {}
+    groups: list[_Group] = []
+    stack = list(locations)
+    while stack:
+        location = stack.pop()
+        if location.index in own:
+            continue
+        own[location.index] = location
+        groups.extend((*location.choices, *location.exclusive))
+        stack.extend(part for part in location.same_instance if part is not None)
+    return _Facts(tuple(own.values()), tuple(groups))
+
+
+def _numbers(own: Sequence[Location]) -> bool:
+    """Whether no number lies between the bounds."""
+    low = high = None
+    for location in own:
+        low, high = tighter_low(low, location.low), tighter_high(high, location.high)
+    if low is None or high is None:
+        return False
+    return low.value > high.value or (
+        low.value == high.value and not (low.inclusive and high.inclusive)
+    )
+
+
+def _strings(own: Sequence[Location]) -> bool:
+    least = max(location.min_length for location in own)
+    return any(location.max_length is not None and location.max_length < least for location in own)
+
+
+def _arrays(own: Sequence[Location]) -> bool:
+    least = max(location.min_items for location in own)
+    return any(location.max_items is not None and location.max_items < least for location in own)

@@ -1,0 +1,1 @@
+"""A schema document read: its resources and references, each schema at its place with its keywords."""
