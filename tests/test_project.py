@@ -40,6 +40,10 @@ LAYERS = (
     "__main__",
 )
 
+#: The same inside the front end for JSON Schema; a module that is not in a subpackage gathers all of them.
+SCHEMA = "workbench.frontends.json_schema"
+SCHEMA_LAYERS = ("text", "scalars", "read", "logic", "containers", "emit")
+
 
 def relative(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
@@ -54,6 +58,13 @@ def layer(module: str) -> int:
     """The place of a module in the list; the package itself gathers all of them."""
     parts = module.split(".")
     return LAYERS.index(parts[1]) if len(parts) > 1 else len(LAYERS)
+
+
+def schema_layer(module: str) -> int:
+    """The place of a module of the front end for JSON Schema in its own list."""
+    parts = module.removeprefix(SCHEMA).split(".")
+    inside = len(parts) > 2 or parts[-1] in SCHEMA_LAYERS
+    return SCHEMA_LAYERS.index(parts[1]) if inside else len(SCHEMA_LAYERS)
 
 
 def imports(tree: ast.AST, *, everywhere: bool) -> Iterator[tuple[int, str]]:
@@ -121,6 +132,16 @@ def test_module_imports_only_from_layers_above(path: Path) -> None:
             assert layer(target) <= layer(module), f"{relative(path)}:{line} imports {target}"
         elif target == "workbench":
             assert layer(module) >= LAYERS.index("notebook"), f"{relative(path)}:{line}"
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.glob("frontends/json_schema/*/*.py")), ids=relative)
+def test_the_front_end_for_json_schema_has_layers(path: Path) -> None:
+    module = module_name(path)
+    for line, target in imports(ast.parse(path.read_bytes()), everywhere=True):
+        if target.startswith(SCHEMA):
+            assert schema_layer(target) <= schema_layer(module), (
+                f"{relative(path)}:{line} imports {target}"
+            )
 
 
 def test_no_module_imports_itself_in_a_circle() -> None:
