@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from workbench.errors import GrammarTooComplex
-from workbench.frontends.json_schema.containers.unique_items import settled
+from workbench.frontends.json_schema.containers.unique_items import plan_unique_items
 from workbench.frontends.json_schema.logic.nodes import Node
 from workbench.frontends.json_schema.read.document import Document
 from workbench.frontends.json_schema.read.location import Location
@@ -33,7 +33,7 @@ class Asking:
         try:
             self._document = Document(schema, report=True, forbid_dangling=True)
             self._document.read()
-            self._counter = settled(self._document)
+            self._counter = plan_unique_items(self._document)
         except RecursionError:
             raise GrammarTooComplex("schema nesting levels", MAX_LEVELS) from None
 
@@ -59,7 +59,7 @@ class Asking:
                 held = (*held, self._document.beside(wanted))
             node = self.node(held)
             emptiness = self._counter.emptiness
-            return emptiness.blame(node)[0] if emptiness.holds(node) else None
+            return emptiness.blame(node)[0] if emptiness.is_empty(node) else None
         except RecursionError:
             raise GrammarTooComplex("schema nesting levels", MAX_LEVELS) from None
 

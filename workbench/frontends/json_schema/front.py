@@ -1,10 +1,11 @@
 """The front end for JSON Schema: options in, a grammar with its outcomes out.
 
-Reading order: ``plain``, ``values``, ``location``, ``resources``, ``document``, ``keywords`` (reading the schema),
-``formula``, ``facts``, ``nodes``, ``exclusive``, ``unevaluated`` (what it says), ``patterns``, ``formats``,
-``strings``, ``intervals``, ``numbers``, ``multiples`` (scalars), ``weave``, ``settle``, ``alternatives``,
-``shapes`` (objects and arrays), ``distinct``, ``anyorder``, ``hopes``, ``emptiness``, ``spelling``, ``coding``,
-``counted``, ``layout``, ``indent``, ``emit`` (how it is written), ``asking`` (what its parts allow).
+Reading order: ``read`` (``plain``, ``location``, ``resources``, ``document``, ``keywords``), ``logic`` (``formula``,
+``facts``, ``nodes``, ``exclusive``, ``unevaluated``: what a schema says; ``strings``, ``intervals``: the texts and
+numbers that it allows, with the languages in ``scalars``), ``containers`` (``propagate``, ``derivatives``,
+``alternatives``, ``shapes``: objects and arrays; ``any_order``, ``obligations``, ``distinct``, ``emptiness``,
+``value_counts``, ``unique_items``), ``emit`` (``emitter``, ``unique_emitter``, ``indent``), ``text`` (how it is
+written). ``asking`` says what parts of a schema allow.
 
 >>> grammar = json_schema({"type": "object", "properties": {"n": {"type": "integer"}}})
 >>> grammar.kind, sorted(o.keyword for o in grammar.outcomes if o.status == "unsupported")
@@ -19,7 +20,7 @@ from typing import Any
 
 from workbench.automaton.budgets import Budgets, chosen, using
 from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar
-from workbench.frontends.json_schema.containers.unique_items import settled
+from workbench.frontends.json_schema.containers.unique_items import plan_unique_items
 from workbench.frontends.json_schema.emit.emitter import Emitter
 from workbench.frontends.json_schema.emit.indent import indented
 from workbench.frontends.json_schema.read.document import Document
@@ -128,9 +129,9 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
                 forbid_dangling=on_dangling == "forbid",
             )
             document.read()
-            counter = settled(document)
+            counter = plan_unique_items(document)
             root = counter.nodes.of((document.root,))
-            if counter.emptiness.holds(root):
+            if counter.emptiness.is_empty(root):
                 raise UnsatisfiableGrammar(*counter.emptiness.blame(root))
             emitter = Emitter(counter, style, spelling, notation, unique_keys)
             rules, start = emitter.rules(root)

@@ -1,8 +1,8 @@
 """Objects in any order, byte by byte, against every text that is valid.
 
 The objects have names out of four and values ``true`` and ``false`` only, so all texts can be listed and
-judged by ``jsonschema``. The mask has to allow just the bytes that go on with some valid text: no hope of a
-member that cannot come any more, no way left out.
+judged by ``jsonschema``. The mask has to allow just the bytes that go on with some valid text: none that
+needs a member that cannot come any more, and no way left out.
 """
 
 from __future__ import annotations
@@ -116,19 +116,19 @@ def test_masks_follow_the_valid_texts(schema: Any) -> None:
 HOPE = {"not": {"properties": {name: {"const": True} for name in NAMES[:3]}}}
 KNOWN: dict[str, Any] = {
     "one of some fails": HOPE,
-    "two hopes that share a name": {
+    "two obligations that share a name": {
         "allOf": [
             {"not": {"properties": {"a": {"const": True}, "ab": {"const": True}}}},
             {"not": {"properties": {"ab": {"const": False}, "c": {"const": False}}}},
         ]
     },
-    "a hope or a name that is missing": {
+    "an obligation or a name that is missing": {
         "anyOf": [HOPE, {"not": {"required": ["x"]}}, {"maxProperties": 1}]
     },
     "at least two, or a name that is not listed": {
         "oneOf": [{"properties": {"a": True}, "additionalProperties": False}, {"minProperties": 2}]
     },
-    "a kind that settles the others": {
+    "a kind that decides the others": {
         "properties": {"a": {"const": True}},
         "required": ["a"],
         "oneOf": [

@@ -435,8 +435,8 @@ def test_a_saved_grammar_still_tells_values_apart(tmp_path: Any) -> None:
     items = closed({"a": {"type": "string"}, "b": BOOLEAN})
     schema = {"type": "array", "uniqueItems": True, "items": items}
     compiled = wb.compile(wb.json_schema(schema), BYTES)
-    compiled.save(tmp_path / "unlike")
-    matcher = wb.load_compiled(tmp_path / "unlike", BYTES).matcher()
+    compiled.save(tmp_path / "distinct")
+    matcher = wb.load_compiled(tmp_path / "distinct", BYTES).matcher()
     text = b'[{"a": "x"}, {"b": true}, {"a": "x"'
     assert matcher.accept_tokens(text) == len(text)
     assert not matcher.fork().accept(ord("}"))

@@ -1,4 +1,9 @@
-"""Formulas that are better written apart: one rule for each of a few alternatives."""
+"""Formulas that are better written apart: one rule for each of a few alternatives.
+
+Two ways to split: the disjunctions of a formula multiplied out in part (towards its disjunctive normal form),
+and case distinction on what the value of one name satisfies (Shannon's expansion), with unit propagation in
+each case.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,7 @@ from functools import reduce
 from operator import mul
 
 from workbench.frontends.json_schema.containers.derivatives import is_cheap
-from workbench.frontends.json_schema.containers.propagate import Settler, alone, plain_parts
+from workbench.frontends.json_schema.containers.propagate import Propagator, alone, plain_parts
 from workbench.frontends.json_schema.logic import facts as f
 from workbench.frontends.json_schema.logic.formula import FALSE, And, Fact, Formula, Or, facts_in
 from workbench.frontends.json_schema.logic.nodes import Nodes
@@ -79,11 +84,11 @@ def _lists_values(part: Or) -> bool:
 
 
 class Cases:
-    """Cuts formulas about objects by what one name has."""
+    """Splits formulas about objects by what the value of one name satisfies."""
 
-    def __init__(self, nodes: Nodes, settler: Settler) -> None:
+    def __init__(self, nodes: Nodes, propagator: Propagator) -> None:
         self._nodes = nodes
-        self._settler = settler
+        self._propagator = propagator
         self._single: dict[tuple[str, int], Formula] = {}
         self._known: dict[int, tuple[Formula, list[Formula] | None]] = {}
 
@@ -107,20 +112,20 @@ class Cases:
         found: list[Formula] = []
         todo = [formula]
         if has not in plain_parts(formula):
-            todo = [self._settled(formula, one) for one in (has, lacks)]
+            todo = [self._propagated(formula, one) for one in (has, lacks)]
         while todo:
             one = todo.pop()
             fact = None if one is FALSE else self._deciding(one, name)
             if fact is not None:
-                todo += [self._settled(one, side) for side in (fact, formulas.opposite(fact))]
+                todo += [self._propagated(one, side) for side in (fact, formulas.opposite(fact))]
             elif one is not FALSE:
                 found.append(one)
             if len(todo) + len(found) > MAX_ALTERNATIVES:
                 return None
         return None if formula in found else found
 
-    def _settled(self, formula: Formula, more: Formula) -> Formula:
-        return self._settler.settled(self._nodes.formulas.all_of([formula, more]))
+    def _propagated(self, formula: Formula, more: Formula) -> Formula:
+        return self._propagator.propagated(self._nodes.formulas.all_of([formula, more]))
 
     def _deciding(self, formula: Formula, name: str) -> Formula | None:
         """What the value of one name satisfies or not, by some fact that stands beside others."""
@@ -153,7 +158,7 @@ def _said_of(fact: Fact, name: str) -> Location | None:
 
 
 def _pivot(formula: Formula) -> str | None:
-    """The name of which most parts that speak of several names say something that can be told."""
+    """The name that most parts about several names say something simple of."""
     counts: Counter[str] = Counter()
     for part in filter(_is_open, plain_parts(formula)):
         names: dict[str, None] = {}

@@ -1,9 +1,9 @@
-"""Objects whose members come in any order: what remains of the formula is a state, the names are bits.
+"""Objects whose members come in any order: states are derivatives of the formula, names are bits.
 
 Listed names are members of a :class:`~workbench.grammar.ir.Scope`, which keeps each from coming twice and
-counts them; so one state serves all orders in which the names came. What a state still hopes for (some
-member of a few does not satisfy a schema) needs some of the names that have not come: ``hopes`` works out
-which, and guards ask for them.
+counts them; so one state serves all orders in which the names came. What a state still needs (say, that some
+member does not satisfy a schema) needs some of the names that have not come: ``obligations`` works out which,
+and guards ask for them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from workbench.automaton.budgets import in_force, too_complex
-from workbench.frontends.json_schema.containers.derivatives import Fits, Weaver, ends
+from workbench.frontends.json_schema.containers.derivatives import Derivatives, Fits, ends
 from workbench.frontends.json_schema.containers.obligations import (
     Clauses,
     either_of,
@@ -31,14 +31,14 @@ from workbench.grammar.ir import EMPTY, NEVER, Expr, Gather, Graph, Guard, Liter
 __all__ = [
     "FEW",
     "FEWER",
-    "FreeMachine",
-    "FreeMove",
+    "AnyOrderMachine",
+    "AnyOrderMove",
     "Listed",
     "Other",
-    "free_machine",
-    "free_object",
+    "any_order_machine",
+    "any_order_object",
     "touched",
-    "unlike_items",
+    "distinct_items",
 ]
 
 #: Most members and most facts that are looked at before something else is tried: cases that are told apart
@@ -53,11 +53,11 @@ _Step = tuple[bool, int, Node, Formula]
 
 
 @dataclass(frozen=True, slots=True)
-class FreeMove:
-    """A member is read: the number of its name, or of its cell of names; its value's node; what follows.
+class AnyOrderMove:
+    """One member is read: the number of its name, or of its cell of names; the node of its value; the next state.
 
-    ``asks`` are sets of names (bits), some name of each of which must be left: for the name to begin
-    (``before``), and for this value to follow.
+    ``before`` and ``asks`` are obligations, sets of names (bits) of each of which some name must not have come
+    yet: ``before`` when the name begins, ``asks`` for this value to follow.
     """
 
     listed: bool
@@ -69,10 +69,10 @@ class FreeMove:
 
 
 @dataclass(slots=True)
-class FreeMachine:
+class AnyOrderMachine:
     """States from which a proper object can still be finished, with their moves; state 0 starts."""
 
-    moves: list[list[FreeMove]] = field(default_factory=list)
+    moves: list[list[AnyOrderMove]] = field(default_factory=list)
     finals: list[int] = field(default_factory=list)
     #: names that have to come, as bits; how many members in all
     required: int = 0
@@ -80,18 +80,18 @@ class FreeMachine:
     most: int | None = None
 
 
-def free_machine(
-    plan: ObjectPlan, weaver: Weaver, fits: Fits, most: tuple[int, int] | None = None
-) -> FreeMachine:
-    """The machine of a plan, of so many members and facts. Raises ``GrammarTooComplex`` past the budgets."""
+def any_order_machine(
+    plan: ObjectPlan, derivatives: Derivatives, fits: Fits, most: tuple[int, int] | None = None
+) -> AnyOrderMachine:
+    """The machine of a plan. ``most``: the budgets of members and of facts. Raises ``GrammarTooComplex`` past them."""
     if most is None:
         most = in_force().free_members, in_force().facts
-    with weaver.budget(most[1]):
-        return _alive(_explored(plan, weaver, fits, most[0]))
+    with derivatives.budget(most[1]):
+        return _alive(_explored(plan, derivatives, fits, most[0]))
 
 
-def _explored(plan: ObjectPlan, weaver: Weaver, fits: Fits, most: int) -> FreeMachine:
-    out = FreeMachine()
+def _explored(plan: ObjectPlan, derivatives: Derivatives, fits: Fits, most: int) -> AnyOrderMachine:
+    out = AnyOrderMachine()
     number_of_name = {name: number for number, name in enumerate(plan.named)}
     formulas = plan.nodes.formulas
     formula = plan.open
@@ -111,13 +111,13 @@ def _explored(plan: ObjectPlan, weaver: Weaver, fits: Fits, most: int) -> FreeMa
     number_of = {id(formula): 0}
     spent = 0
     for residual in states:
-        moves: list[FreeMove] = []
-        for listed, label, node, left in _steps(plan, weaver, fits, residual):
+        moves: list[AnyOrderMove] = []
+        for listed, label, node, left in _steps(plan, derivatives, fits, residual):
             known = number_of.get(id(left))
             if known is None:
                 known = number_of[id(left)] = len(states)
                 states.append(left)
-            moves.append(FreeMove(listed, label, node, known))
+            moves.append(AnyOrderMove(listed, label, node, known))
         out.moves.append(moves)
         spent += len(moves)
         if spent > most:
@@ -126,19 +126,21 @@ def _explored(plan: ObjectPlan, weaver: Weaver, fits: Fits, most: int) -> FreeMa
     return out
 
 
-def _steps(plan: ObjectPlan, weaver: Weaver, fits: Fits, residual: Formula) -> Iterator[_Step]:
+def _steps(
+    plan: ObjectPlan, derivatives: Derivatives, fits: Fits, residual: Formula
+) -> Iterator[_Step]:
     """The members that may come while a formula is left."""
     for number, name in enumerate(plan.named):
         if not plan.allows_name(name):
             continue
         for base in plan.bases(name):
-            for node, left in weaver.advance(residual, plan.options_of(name), base, fits):
-                left = weaver.settled(left, partial(_over, name))
+            for node, left in derivatives.of(residual, plan.options_of(name), base, fits):
+                left = derivatives.decided(left, partial(_over, name))
                 if left is not FALSE:
                     yield True, number, node, left
     for number, cell in enumerate(plan.cells()):
         base = plan.value_atoms(None, cell.matched)
-        for node, left in weaver.advance(residual, plan.options_in(cell), base, fits):
+        for node, left in derivatives.of(residual, plan.options_in(cell), base, fits):
             if left is not FALSE:
                 yield False, number, node, left
 
@@ -156,13 +158,13 @@ def touched(plan: ObjectPlan, facts: Sequence[Fact], name: str) -> bool:
     return any(options(fact) is not None for fact in facts)
 
 
-def _alive(machine: FreeMachine) -> FreeMachine:
-    """The machine with what its moves have to ask, without those after which there is no end."""
+def _alive(machine: AnyOrderMachine) -> AnyOrderMachine:
+    """The machine with the obligations of its moves, without moves after which no end can be reached."""
     edges = [[(_bit(move), move.target) for move in moves] for moves in machine.moves]
     clauses = needs(edges, machine.finals)
     for number, moves in enumerate(machine.moves):
         known = clauses[number]
-        asked: dict[tuple[bool, int], list[tuple[FreeMove, Clauses]]] = {}
+        asked: dict[tuple[bool, int], list[tuple[AnyOrderMove, Clauses]]] = {}
         for move in moves if known is not None else ():
             after = clauses[move.target]
             asks = None if after is None else without(after, _bit(move), known or ())
@@ -177,13 +179,13 @@ def _alive(machine: FreeMachine) -> FreeMachine:
     return machine
 
 
-def _bit(move: FreeMove) -> int:
+def _bit(move: AnyOrderMove) -> int:
     return 1 << move.label if move.listed else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A member with one name: its number, its value, the state after it, what is asked (see ``FreeMove``)."""
+    """A member with one name: its number, its value, the state after it, what is asked (see ``AnyOrderMove``)."""
 
     name: str
     number: int
@@ -206,11 +208,11 @@ class Other:
 
 
 def _asked(clauses: Clauses) -> list[Expr]:
-    """Guards that some name of each of some sets is left."""
+    """Guards that ask of each set whether some name of it is left."""
     return [Guard("may", clause) for clause in clauses]
 
 
-def free_object(
+def any_order_object(
     layout: Layout,
     spell: Callable[[str], Expr],
     states: Sequence[tuple[Sequence[Listed], Sequence[Other]]],
@@ -221,7 +223,7 @@ def free_object(
     """An object by states, each with the members that may come in it.
 
     ``scope`` says how many names are numbered, which are required (bits), how many members come,
-    whether other names are endless, and how the object is gathered.
+    whether there are endlessly many other names, and how its members are collected for a comparison.
     ``spell`` writes a part of a name.
     """
     members, required, least, most, names, gather = scope
@@ -232,7 +234,7 @@ def free_object(
     free = most is None
     closes = [Guard("end")] if required or least or gather is not None else []
     for number, (every_listed, every_other) in enumerate(states):
-        # a guard must not hope for a member that cannot be written
+        # no guard may count on a member that cannot be written
         listed = [one for one in every_listed if one.value != NEVER]
         others = [one for one in every_other if NEVER not in (one.key, one.value)]
         key, after = 3 + 2 * number, 4 + 2 * number
@@ -289,7 +291,7 @@ def _by_key(others: Sequence[Other]) -> list[list[Other]]:
     return list(found.values())
 
 
-def unlike_items(
+def distinct_items(
     layout: Layout,
     listed: Expr,
     others: Sequence[Expr],

@@ -1,4 +1,10 @@
-"""Objects and arrays under a formula: reading members in order, what remains of the formula is a state.
+"""Derivatives of a formula about objects or arrays: what must still hold after a member has been read.
+
+These are Brzozowski's derivatives of regular expressions (J. ACM 11, 1964), taken by members in place of
+characters: the formula that is left is the state of a machine, and it is finite because formulas are
+interned. One member has several derivatives, whose union is meant, as in Antimirov's partial derivatives
+(Theor. Comput. Sci. 155, 1996): each is a condition on the member's value, and what is left if the value
+satisfies it.
 
 The plain part of a conjunction (rules for members, required names, counts) is kept apart; the rest, the
 *open* part, shrinks as members are read. At each member every fact that it touches is decided: the
@@ -6,9 +12,8 @@ value is held to the fact's schema, or to its opposite, or to neither, and the f
 or stays. Not crediting a fact is always sound, since formulas have no "not"; so the union over the
 choices is exact, and different choices may overlap.
 
-Members come in a fixed order: listed names first, then others. A permutation of the names (and never
-repeating one that is not listed) needs seen bits in the engine's frames; then positions go away and
-the same steps serve.
+Members come in a fixed order here: listed names first, then others. Where they come in any order
+(``any_order``), the engine's frames keep which names came, and the same steps serve without positions.
 """
 
 from __future__ import annotations
@@ -36,7 +41,7 @@ __all__ = [
     "Move",
     "Option",
     "State",
-    "Weaver",
+    "Derivatives",
     "all_hold",
     "counted",
     "ends",
@@ -58,7 +63,7 @@ Option = tuple[tuple[Atom, ...], Formula]
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A member is read: under which name (or cell of names), with a value of which node."""
+    """One member is read: the name (or the cell of names) it has, the node of its value, the next state."""
 
     label: int
     node: Node
@@ -76,8 +81,8 @@ class _Next(Fact):
         return _Next(self.fact.opposite())
 
 
-class Weaver:
-    """Decides facts at members."""
+class Derivatives:
+    """Takes the derivatives of the formulas of one document."""
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
@@ -89,7 +94,7 @@ class Weaver:
 
     @contextmanager
     def budget(self, most: int | None = None) -> Iterator[None]:
-        """One object or array, with a budget of its own; it counts for those that it is looked at for."""
+        """Give one object or array a budget of its own; what it spends counts in the budget around it, too."""
         before, self._spent = self._spent, 0
         limit, self._most = self._most, in_force().facts if most is None else most
         try:
@@ -105,14 +110,18 @@ class Weaver:
         if self._spent > self._most:
             raise too_complex("facts", limit=self._most)
 
-    def advance(
+    def of(
         self,
         residual: Formula,
         options: Callable[[Fact], list[Option] | None],
         base: tuple[Atom, ...],
         fits: Fits,
     ) -> list[tuple[Node, Formula]]:
-        """The ways in which a member can be read: the node of its value, and what remains."""
+        """The derivatives by one member: each is a node that its value may be of, and the formula then left.
+
+        ``options`` says what the member makes of a fact, ``base`` what its value has to satisfy in any case.
+        Values that fit no node (``fits``) are left out. Raises ``GrammarTooComplex`` past a budget.
+        """
         first = self.nodes.node(base)
         if not fits(first):
             return []
@@ -185,7 +194,7 @@ class Weaver:
         formula: Formula,
         atoms: tuple[Atom, ...],
     ) -> None:
-        """Keep a way unless another one asks less for the same."""
+        """Keep a derivative unless another one leaves the same and asks less of the value (subsumption)."""
         if formula is FALSE:
             return
         key = frozenset(location.index * 2 + sign for location, sign in atoms)
@@ -196,7 +205,7 @@ class Weaver:
         entry[1][:] = [*[entry[1][number] for number in kept], key]
         entry[2][:] = [*[entry[2][number] for number in kept], atoms]
 
-    def settled(self, residual: Formula, by: Callable[[Fact], Formula | None]) -> Formula:
+    def decided(self, residual: Formula, by: Callable[[Fact], Formula | None]) -> Formula:
         """The formula with the facts that no later member touches replaced by their truth."""
         if residual is TRUE or residual is FALSE:
             return residual

@@ -1,4 +1,4 @@
-"""Items that must differ: what they can be, as texts, as numbers, and as values with a number each.
+"""Items that must be distinct: what they can be, as texts, as numbers, and as listed values with an index.
 
 The engine keeps the texts and the numbers of the values that came in the record of a scope. JSON numbers
 are texts, too, once each value has one notation.

@@ -1,5 +1,8 @@
 """Which nodes no value satisfies: a least fixed point, looked at only as far as it is asked for.
 
+It is the emptiness test of tree automata (the productive symbols of a grammar): a node has a value if its
+parts have, beginning with those that need no other node.
+
 An object needs the values of its required properties, a list those of its least number of items; what
 is optional is not looked at until a rule that has it is written. So the question costs little, and a
 recursion that never ends (a property that requires its own schema) is found empty.
@@ -11,7 +14,7 @@ from collections.abc import Callable
 
 from workbench.automaton.budgets import in_force, too_complex
 from workbench.errors import GrammarTooComplex, UnsupportedConstraint
-from workbench.frontends.json_schema.containers.derivatives import Fits, State, Weaver
+from workbench.frontends.json_schema.containers.derivatives import Derivatives, Fits, State
 from workbench.frontends.json_schema.containers.distinct import count_texts
 from workbench.frontends.json_schema.containers.shapes import ArrayPlan, ObjectPlan, Shapes
 from workbench.frontends.json_schema.logic.formula import FALSE, TRUE, Formula
@@ -80,9 +83,9 @@ class Emptiness:
 
     def fits(self, node: Node) -> bool:
         """Whether some value satisfies a node."""
-        return not self.holds(node)
+        return not self.is_empty(node)
 
-    def holds(self, node: Node) -> bool:
+    def is_empty(self, node: Node) -> bool:
         """Whether no value satisfies a node."""
         known = self._empty.get(node.index)
         if known is not None:
@@ -200,24 +203,26 @@ class Emptiness:
 
     def _reaches_end(self, plan: ObjectPlan | ArrayPlan, made: Fits) -> bool:
         """Whether the plan's machine can end; what is nearest to the end is looked at first."""
-        weaver = self._shapes.weaver
+        derivatives = self._shapes.derivatives
         try:
-            with weaver.budget():
-                return self._ends_somewhere(plan, weaver, made)
+            with derivatives.budget():
+                return self._ends_somewhere(plan, derivatives, made)
         except GrammarTooComplex:
             found = self._shapes.cases.of(plan.formula) if isinstance(plan, ObjectPlan) else None
             if found is None:
                 raise
         return any(self.possible_kind(OBJECT, one, made, "#") for one in found)
 
-    def _ends_somewhere(self, plan: ObjectPlan | ArrayPlan, weaver: Weaver, made: Fits) -> bool:
+    def _ends_somewhere(
+        self, plan: ObjectPlan | ArrayPlan, derivatives: Derivatives, made: Fits
+    ) -> bool:
         start: State = (0, plan.with_counts())
         met = {(0, id(start[1]))}
         fresh: list[State] = [start]
         waiting: list[State] = []
         while fresh or waiting:
             if not fresh:
-                for move in plan.moves(weaver, waiting.pop(), made):
+                for move in plan.moves(derivatives, waiting.pop(), made):
                     if _is_new(move.target, met):
                         fresh.append(move.target)
                 continue
@@ -225,7 +230,7 @@ class Emptiness:
             if plan.may_end(state):
                 return True
             waiting.append(state)
-            skipped = plan.skip(weaver, state)
+            skipped = plan.skip(derivatives, state)
             if skipped is not None and _is_new(skipped, met):
                 fresh.append(skipped)
             if len(met) > in_force().object_states:
@@ -248,7 +253,7 @@ class Emptiness:
             elif isinstance(shape.plan, ArrayPlan):
                 count = min(shape.plan.least, shape.plan.longest + 1)
                 needs = [shape.plan.item(position) for position in range(count)]
-            below = [need for need in needs if self.holds(need)]
+            below = [need for need in needs if self.is_empty(need)]
             if not below:
                 break
             node = below[0]

@@ -1,10 +1,11 @@
-"""What the states of an object in any order still hope for: names of which some must be left.
+"""Obligations of the states of an object in any order: names of which some must still be free to come.
 
-A state is alive while some way to an end takes only names that have not come. The sets of names that ways
-need, the least of them, are turned into clauses: of each clause some name must be left. So the states need
-not tell apart which names came.
+A state is alive while some path to an end takes only names that have not come. Each path needs a set of names.
+"All names of one of the minimal sets are free" is a monotone formula in disjunctive normal form; it is turned
+into clauses (monotone dualization, by Berge's multiplication of hypergraphs): of each clause some name must be
+free. A guard asks for that, so states need not tell apart which names came.
 
->>> needs([[(1, 1), (2, 0), (4, 1)], []], [1])  # the names 1 and 4 end the hope, 2 does not
+>>> needs([[(1, 1), (2, 0), (4, 1)], []], [1])  # the names 1 and 4 lead to the end, 2 does not
 [(5,), ()]
 """
 
@@ -61,7 +62,7 @@ def needs(
 
 
 def _least(sets: set[int]) -> set[int]:
-    """The sets that hold no other."""
+    """The minimal sets: those that are no superset of another one."""
     if 0 in sets:
         return {0}
     out: list[int] = []
@@ -74,7 +75,7 @@ def _least(sets: set[int]) -> set[int]:
 
 
 def _clauses(ways: frozenset[int]) -> Clauses:
-    """ "All of one of these" as "one of each of these"."""
+    """The dual: "all of one of these" as "one of each of these"."""
     if 0 in ways:
         return ()
     found = {0}

@@ -1,11 +1,13 @@
-"""What the plain part of an object's formula decides about the rest of it.
+"""Unit propagation: what the plain part of an object's formula decides about the rest of it.
 
-``required: [kind]`` with one value for ``kind`` settles that the object is none of those with another: most
+As in the algorithm of Davis, Putnam, Logemann and Loveland (Commun. ACM 5, 1962): a fact that stands by itself in
+a conjunction holds, so it is used in the disjunctions beside it, until nothing changes.
+``required: [kind]`` with one value for ``kind`` decides that the object is none of those with another: most
 of ``oneOf`` and ``if`` goes away before any machine is made. What is left speaks only of the names that can
 matter, and a statement about one name alone says which values it may have, without a machine.
 
-Emptiness is judged by what formulas say plainly (listed values, contradictions, required members): a value
-that is found impossible is; one that is not found so may be.
+Whether a value is possible is judged only by what formulas say plainly (listed values, contradictions, required
+members): "impossible" is certain, "possible" is not.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from workbench.frontends.json_schema.read.location import Location, MemberRule
 from workbench.frontends.json_schema.scalars.patterns import few_texts
 from workbench.frontends.json_schema.text.json_values import BOOLEAN, NULL, OBJECT
 
-__all__ = ["Settler", "alone", "plain_parts", "ways_of"]
+__all__ = ["Propagator", "alone", "plain_parts", "ways_of"]
 
 #: Most values that are judged in one document, and how deep.
 MAX_JUDGED = 50_000
@@ -96,8 +98,8 @@ def _plain(formula: Formula) -> _Plain:
     return out
 
 
-class Settler:
-    """Settles the formulas of one document."""
+class Propagator:
+    """Propagates in the formulas of one document."""
 
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes
@@ -106,8 +108,8 @@ class Settler:
         self._texts: dict[int, tuple[int, str]] = {}
         self._judged = 0
 
-    def settled(self, formula: Formula) -> Formula:
-        """An equal formula about objects in which the plain part has been used."""
+    def propagated(self, formula: Formula) -> Formula:
+        """An equivalent formula about objects, in which the plain part has been used."""
         for _ in range(_ROUNDS):
             plain = _plain(formula)
             if not plain.open:
@@ -130,9 +132,9 @@ class Settler:
         world = [name for name in names if name not in plain.forbidden]
         table = {}
         for fact in facts_in(whole):
-            settled = self._fact(fact, plain, world)
-            if settled is not fact:
-                table[id(fact)] = settled
+            decided = self._fact(fact, plain, world)
+            if decided is not fact:
+                table[id(fact)] = decided
         return formulas.replaced(whole, table) if table else whole
 
     def _fact(self, fact: Fact, plain: _Plain, world: Sequence[str]) -> Formula:
@@ -232,12 +234,12 @@ class Settler:
         return found
 
     def _same_text(self, node: Node) -> bool:
-        """Whether a schema that holds and one that does not are the same words."""
+        """Whether one schema is asserted, and another with the same text is denied."""
         held = [self._text(location) for location, sign in node.atoms if sign]
         return any(not sign and self._text(at) in held for at, sign in node.atoms)
 
     def _text(self, location: Location) -> tuple[int, str]:
-        """What a schema means, as far as its words tell."""
+        """A key that schemas share only if they mean the same: the resource, and the text."""
         known = self._texts.get(location.index)
         if known is None:
             text = json.dumps(_bare(location.schema), sort_keys=True, default=repr)
@@ -271,7 +273,7 @@ class Settler:
 
 
 def _bare(schema: object) -> object:
-    """A schema without what says nothing."""
+    """A schema without its annotations."""
     if not isinstance(schema, dict):
         return schema
     return {key: value for key, value in schema.items() if key not in ("title", "description")}
@@ -300,7 +302,10 @@ def alone(formula: Formula) -> str | None:
 
 
 def ways_of(formula: Formula, name: str) -> list[tuple[Atom, ...]] | None:
-    """How the value under the one name of a formula can be, where it comes; ``None``: in too many ways."""
+    """What the value under the one name of a formula satisfies, where it comes: one of these sets of schemas.
+
+    ``None`` for too many of them.
+    """
     if isinstance(formula, Or):
         found: list[tuple[Atom, ...]] = []
         for part in formula.parts:

@@ -25,12 +25,12 @@ from workbench.frontends.json_schema.containers.alternatives import (
     alternatives,
 )
 from workbench.frontends.json_schema.containers.derivatives import (
+    Derivatives,
     Explored,
     Fits,
     Move,
     Option,
     State,
-    Weaver,
     all_hold,
     counted,
     ends,
@@ -39,7 +39,7 @@ from workbench.frontends.json_schema.containers.derivatives import (
     unless,
 )
 from workbench.frontends.json_schema.containers.propagate import (
-    Settler,
+    Propagator,
     alone,
     plain_parts,
     ways_of,
@@ -334,7 +334,7 @@ class ObjectPlan:
         """What a member with a name of a cell makes of facts."""
         return partial(_member_options, name=None, matched=cell.matched, allowed=cell.allowed)
 
-    def moves(self, weaver: Weaver, state: State, fits: Fits) -> Iterator[Move]:
+    def moves(self, derivatives: Derivatives, state: State, fits: Fits) -> Iterator[Move]:
         """The members that may come next; the label is the number of a name, or of a cell."""
         place, residual = state
         if place < len(self.named):
@@ -342,37 +342,37 @@ class ObjectPlan:
             if not self.allows_name(name):
                 return
             for base in self.bases(name):
-                for node, left in weaver.advance(residual, self.options_of(name), base, fits):
-                    left = self.settled(weaver, left, place)
+                for node, left in derivatives.of(residual, self.options_of(name), base, fits):
+                    left = self.decided(derivatives, left, place)
                     if left is not FALSE:
                         yield Move(place, node, (place + 1, left))
             return
         for number, cell in enumerate(self.cells()):
             base = self.value_atoms(None, cell.matched)
-            for node, left in weaver.advance(residual, self.options_in(cell), base, fits):
+            for node, left in derivatives.of(residual, self.options_in(cell), base, fits):
                 yield Move(number, node, (place, left))
 
-    def skip(self, weaver: Weaver, state: State) -> State | None:
+    def skip(self, derivatives: Derivatives, state: State) -> State | None:
         """Go past a listed name that is not required."""
         place, residual = state
         if place >= len(self.named) or self.named[place] in self.required:
             return None
-        left = self.settled(weaver, residual, place)
+        left = self.decided(derivatives, residual, place)
         return None if left is FALSE else (place + 1, left)
 
     def may_end(self, state: State) -> bool:
         """Whether the object may be closed, all later names missing."""
         return state[0] > self.last_required and ends(state[1])
 
-    def settled(self, weaver: Weaver, residual: Formula, place: int) -> Formula:
+    def decided(self, derivatives: Derivatives, residual: Formula, place: int) -> Formula:
         """A formula when the listed names up to a place have come, or will not."""
 
         def truth(fact: Fact) -> Formula | None:
             if self._last_place(fact) > place:
                 return None
-            return FALSE if isinstance(fact, f.Has) else _settled(fact)
+            return FALSE if isinstance(fact, f.Has) else _truth_untouched(fact)
 
-        return weaver.settled(residual, truth)
+        return derivatives.decided(residual, truth)
 
     def _last_place(self, fact: Fact) -> float:
         """The last place where a fact can be touched."""
@@ -392,7 +392,7 @@ class ObjectPlan:
         return known
 
 
-def _settled(fact: Fact) -> Formula:
+def _truth_untouched(fact: Fact) -> Formula:
     if isinstance(fact, f.Lacks):
         return TRUE
     assert isinstance(fact, f.Members)
@@ -470,16 +470,16 @@ class ArrayPlan:
         """The node of the item at a position."""
         return self.nodes.node(self.item_atoms(position))
 
-    def moves(self, weaver: Weaver, state: State, fits: Fits) -> Iterator[Move]:
+    def moves(self, derivatives: Derivatives, state: State, fits: Fits) -> Iterator[Move]:
         """The items that may come next."""
         place, residual = state
         base = self.item_atoms(place)
-        for node, left in weaver.advance(
+        for node, left in derivatives.of(
             residual, lambda fact: _cell_options(fact, place), base, fits
         ):
             yield Move(place, node, (min(place + 1, self.longest), left))
 
-    def skip(self, weaver: Weaver, state: State) -> State | None:
+    def skip(self, derivatives: Derivatives, state: State) -> State | None:
         """Items are not skipped."""
         return None
 
@@ -532,9 +532,9 @@ class Shapes:
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
-        self.weaver = Weaver(nodes)
-        self._settler = Settler(nodes)
-        self.cases = Cases(nodes, self._settler)
+        self.derivatives = Derivatives(nodes)
+        self._propagator = Propagator(nodes)
+        self.cases = Cases(nodes, self._propagator)
         self._known: dict[tuple[int, int], Shape] = {}
 
     def of(self, kind: int, formula: Formula) -> Shape:
@@ -553,14 +553,14 @@ class Shapes:
         if any(isinstance(part, f.Distinct) and not part.positive for part in plain_parts(formula)):
             return Shape(values=[])
         if kind == OBJECT:
-            settled = self._settler.settled(formula)
-            if settled is TRUE or settled is FALSE:
-                return Shape(either=[TRUE] if settled is TRUE else [])
-            if settled is not formula:
+            propagated = self._propagator.propagated(formula)
+            if propagated is TRUE or propagated is FALSE:
+                return Shape(either=[TRUE] if propagated is TRUE else [])
+            if propagated is not formula:
                 self.nodes.pointers.setdefault(
-                    id(settled), self.nodes.pointers.get(id(formula), "#")
+                    id(propagated), self.nodes.pointers.get(id(formula), "#")
                 )
-                return self.of(kind, settled)
+                return self.of(kind, propagated)
         found = alternatives(self.nodes, formula)
         if found is not None:
             return Shape(either=found)
@@ -573,9 +573,9 @@ class Shapes:
     def explored(self, plan: ObjectPlan | ArrayPlan, fits: Fits) -> Explored:
         """The states of a plan's machine."""
         start: State = (0, plan.with_counts())
-        with self.weaver.budget():
+        with self.derivatives.budget():
             return explore(
                 start,
-                lambda state: plan.moves(self.weaver, state, fits),
-                lambda state: plan.skip(self.weaver, state),
+                lambda state: plan.moves(self.derivatives, state, fits),
+                lambda state: plan.skip(self.derivatives, state),
             )

@@ -1,4 +1,4 @@
-"""What becomes of ``uniqueItems``: whether the items of an array can be compared."""
+"""The plan for ``uniqueItems``: whether the items of each array can be compared, and what is left out for it."""
 
 from __future__ import annotations
 
@@ -18,22 +18,24 @@ from workbench.frontends.json_schema.text.json_values import ARRAY
 from workbench.grammar.ir import Outcome
 from workbench.wording import number_of
 
-__all__ = ["settled"]
+__all__ = ["plan_unique_items"]
 
 
-def settled(document: Document) -> Counter:
-    """What counts and decides the values of a document, once it is known which items can be compared.
+def plan_unique_items(document: Document) -> Counter:
+    """Decide for each ``uniqueItems`` of a document whether it is enforced, and note it in the outcomes.
+
+    Returns the counter of the values of the document, which knows what was taken back.
 
     Raises ``UnsupportedConstraint`` for items that cannot be compared, unless it is to be reported.
     """
     counter = Counter(Nodes(document.of_value), document.any_order)
-    if document.unique and _settle_items(document, counter):
+    if document.unique and _plan_items(document, counter):
         counter = Counter(Nodes(document.of_value), document.any_order)
     return counter
 
 
-def _settle_items(document: Document, counter: Counter) -> bool:
-    """Say of each ``uniqueItems`` that items can be compared, or take it back as unsupported.
+def _plan_items(document: Document, counter: Counter) -> bool:
+    """Note what becomes of each ``uniqueItems``; take it back where items cannot be compared.
 
     Returns whether some were taken back. Raises ``UnsupportedConstraint`` unless it is to be reported.
     """

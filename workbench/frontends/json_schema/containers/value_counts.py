@@ -1,4 +1,4 @@
-"""How many values nodes have, where arrays need to know that their items can still differ."""
+"""How many values nodes have (model counting), where arrays need to know that their items can still differ."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from workbench.automaton.model import MANY
 from workbench.errors import UnsupportedConstraint
 from workbench.frontends.json_schema.containers.alternatives import MAX_ALTERNATIVES
 from workbench.frontends.json_schema.containers.any_order import (
-    FreeMachine,
-    free_machine,
+    AnyOrderMachine,
+    any_order_machine,
     touched,
 )
 from workbench.frontends.json_schema.containers.derivatives import ends
@@ -42,7 +42,7 @@ from workbench.frontends.json_schema.text.json_values import (
     STRING,
 )
 
-__all__ = ["Counter", "Named", "is_unlike"]
+__all__ = ["Counter", "Named", "is_distinct"]
 
 
 class Named(NamedTuple):
@@ -73,7 +73,7 @@ class Counter:
         self.emptiness.count = self.node
         self._known: dict[int, int] = {}
         self._formulas: dict[tuple[int, int], int] = {}
-        self._machines: dict[int, tuple[ObjectPlan, FreeMachine]] = {}
+        self._machines: dict[int, tuple[ObjectPlan, AnyOrderMachine]] = {}
         self._alternatives: dict[int, tuple[ObjectPlan, list[_Case]]] = {}
 
     def node(self, node: Node) -> int:
@@ -86,14 +86,14 @@ class Counter:
             # a value that holds values of its own node is one of endlessly many
             self._known[node.index] = MANY
             total = 0
-            if not self.emptiness.holds(node):
+            if not self.emptiness.is_empty(node):
                 for kind in KINDS:
                     total += self.kind(kind, self.nodes.formula(node, kind), node.pointer)
             known = self._known[node.index] = min(MANY, total)
         return known
 
     def prefixed(self, first: Sequence[Node], rest: Node) -> None:
-        """See to it that different items are left for all positions of an array, whatever has come.
+        """Check that distinct items are left for all positions of an array, whatever has come.
 
         It is so where those with few values have the same ones, at least one for each, and all texts can go on
         without end. Raises ``UnsupportedConstraint`` otherwise.
@@ -219,7 +219,7 @@ class Counter:
         return min(MANY, sum(ways[plan.least : most + 1]))
 
     def alternatives(self, plan: ObjectPlan) -> list[tuple[Named, ...]]:
-        """The members of a closed object: in each alternative they come, or do not, whatever others do.
+        """The members of a closed object; in each alternative every member comes or not independently of the others.
 
         Raises ``UnsupportedConstraint`` when there are too many alternatives.
         """
@@ -246,18 +246,18 @@ class Counter:
         return known[1]
 
     def _split(self, plan: ObjectPlan) -> Iterator[tuple[dict[str, Node | None], bool]]:
-        """What members a formula asks for or forbids (``None``), in all ways to satisfy it.
+        """Each way to satisfy a formula: the members that it asks for or forbids (``None``).
 
-        And whether another way may ask for the same.
+        With each way, whether another one may have the same objects.
         """
         facts = facts_in(plan.open)
         places = [
             (place, name) for place, name in enumerate(plan.named) if touched(plan, facts, name)
         ]
-        weaver, fits = self.shapes.weaver, self.emptiness.fits
+        derivatives, fits = self.shapes.derivatives, self.emptiness.fits
         found = 0
         todo: list[tuple[int, Formula, dict[str, Node | None], bool]] = [(0, plan.open, {}, False)]
-        with weaver.budget():
+        with derivatives.budget():
             while todo:
                 number, residual, chosen, overlaps = todo.pop()
                 if residual is TRUE or number == len(places):
@@ -273,7 +273,7 @@ class Counter:
                     continue
                 place, name = places[number]
                 if name not in plan.required:
-                    left = plan.settled(weaver, residual, place)
+                    left = plan.decided(derivatives, residual, place)
                     if left is not FALSE:
                         todo.append((number + 1, left, {**chosen, name: None}, overlaps))
                 if not plan.allows_name(name):
@@ -281,11 +281,11 @@ class Counter:
                 ways = [
                     way
                     for base in plan.bases(name)
-                    for way in weaver.advance(residual, plan.options_of(name), base, fits)
+                    for way in derivatives.of(residual, plan.options_of(name), base, fits)
                 ]
                 overlaps = overlaps or self._overlap([node for node, _ in ways])
                 for node, left in ways:
-                    left = plan.settled(weaver, left, place)
+                    left = plan.decided(derivatives, left, place)
                     if left is not FALSE:
                         todo.append((number + 1, left, {**chosen, name: node}, overlaps))
 
@@ -302,13 +302,13 @@ class Counter:
         reason = "uniqueItems is not enforced where objects have a few names that are not listed"
         raise UnsupportedConstraint(plan_pointer(plan), reason)
 
-    def machine(self, plan: ObjectPlan) -> FreeMachine:
+    def machine(self, plan: ObjectPlan) -> AnyOrderMachine:
         """The machine of an object in any order."""
         found = self._machines.get(id(plan))
         if found is None:
             if plan.open is not TRUE:
                 plan.list_few()
-            machine = free_machine(plan, self.shapes.weaver, self.emptiness.fits)
+            machine = any_order_machine(plan, self.shapes.derivatives, self.emptiness.fits)
             found = self._machines[id(plan)] = plan, machine
         return found[1]
 
@@ -341,22 +341,22 @@ class Counter:
 
     def _arrays(self, plan: ArrayPlan, pointer: str) -> int:
         items = [self.node(plan.item(position)) for position in range(plan.longest + 1)]
-        if plan.open is not TRUE and not is_unlike(plan):
+        if plan.open is not TRUE and not is_distinct(plan):
             reason = "uniqueItems is not enforced around arrays with conditions on single items"
             raise UnsupportedConstraint(pointer, reason)
-        tail, unlike = items[-1], is_unlike(plan)
-        if plan.longest and (unlike or tail < MANY or plan.most is not None):
+        tail, distinct = items[-1], is_distinct(plan)
+        if plan.longest and (distinct or tail < MANY or plan.most is not None):
             reason = "uniqueItems is not enforced around arrays whose first items have schemas of their own"
             raise UnsupportedConstraint(pointer, reason)
         most = plan.most
-        if unlike and tail < MANY:
+        if distinct and tail < MANY:
             most = tail if most is None else min(tail, most)
         if most is None:
             return MANY if tail else 1
         total, product = 0, 1
         for n in range(most + 1):
             total += product if n >= plan.least else 0
-            product *= tail - n if unlike else tail
+            product *= tail - n if distinct else tail
             if total >= MANY or product >= MANY:
                 return MANY
             if not product:
@@ -386,7 +386,7 @@ def _all_reach(ways: Sequence[Sequence[tuple[bool, int]]]) -> bool:
     return len(good) == len(ways)
 
 
-def is_unlike(plan: ArrayPlan) -> bool:
+def is_distinct(plan: ArrayPlan) -> bool:
     """Whether the items of an array must differ, and nothing else is said of single ones."""
     found = [part for part in plain_parts(plan.open) if isinstance(part, f.Unique)]
     others = len(plain_parts(plan.open)) - len(found)

@@ -20,12 +20,12 @@ from workbench.errors import GrammarTooComplex, UnsupportedConstraint
 from workbench.frontends.json_schema.containers.any_order import (
     FEW,
     FEWER,
-    FreeMachine,
+    AnyOrderMachine,
     Listed,
     Other,
-    free_machine,
-    free_object,
-    unlike_items,
+    any_order_machine,
+    any_order_object,
+    distinct_items,
 )
 from workbench.frontends.json_schema.containers.distinct import (
     choices_of,
@@ -43,7 +43,7 @@ from workbench.frontends.json_schema.containers.shapes import (
     ObjectPlan,
 )
 from workbench.frontends.json_schema.containers.value_counts import Counter
-from workbench.frontends.json_schema.emit.unique_emitter import Gathered, Writing
+from workbench.frontends.json_schema.emit.unique_emitter import UniqueEmitter, Writing
 from workbench.frontends.json_schema.logic import facts as f
 from workbench.frontends.json_schema.logic.formula import FALSE, TRUE, Formula, facts_in
 from workbench.frontends.json_schema.logic.intervals import numbers_in
@@ -146,7 +146,7 @@ class Emitter:
         self._taken: dict[str, int] = {}
         #: rules that hold no whitespace between values
         self.flat: set[str] = set()
-        self._gathered = Gathered(
+        self._unique = UniqueEmitter(
             Writing(
                 counter,
                 layout,
@@ -231,7 +231,7 @@ class Emitter:
         known = self._uses.get(node.index)
         if known is not None:
             return known
-        if self._emptiness.holds(node):
+        if self._emptiness.is_empty(node):
             expr: Expr = NEVER
         else:
             formulas = [self._nodes.formula(node, kind) for kind in KINDS]
@@ -288,7 +288,7 @@ class Emitter:
             return either(*map(self._literal, shape.values), origin=origin)
         if shape.either is not None:
             if kind == OBJECT and (joint := self._joint(formula, shape.either)) is not None:
-                return self._free(*joint, origin)
+                return self._by_machine(*joint, origin)
             pointers = self._nodes.pointers
             for one in shape.either:
                 pointers.setdefault(id(one), str(origin.pointer))
@@ -301,8 +301,11 @@ class Emitter:
 
     def _joint(
         self, formula: Formula, either: list[Formula]
-    ) -> tuple[ObjectPlan, FreeMachine] | None:
-        """One small machine for alternatives with other names: these come once in one scope, not in each."""
+    ) -> tuple[ObjectPlan, AnyOrderMachine] | None:
+        """One machine for alternatives that all have other names, if it is small.
+
+        So one scope keeps these names from coming twice, not one for each alternative.
+        """
         if not (self._any_order and self._once) or len(either) < 2:
             return None
         if any(isinstance(fact, f.Among | f.Distinct) for fact in facts_in(formula)):
@@ -313,7 +316,7 @@ class Emitter:
         plan = ObjectPlan(self._nodes, formula)
         plan.list_few()
         try:
-            return plan, free_machine(plan, self._shapes.weaver, self._fits, FEWER)
+            return plan, any_order_machine(plan, self._shapes.derivatives, self._fits, FEWER)
         except GrammarTooComplex:
             return None
 
@@ -351,10 +354,10 @@ class Emitter:
                 return apart
             machine = apart
         else:
-            machine = free_machine(plan, self._shapes.weaver, self._fits)
-        return self._free(plan, machine, origin)
+            machine = any_order_machine(plan, self._shapes.derivatives, self._fits)
+        return self._by_machine(plan, machine, origin)
 
-    def _free(self, plan: ObjectPlan, machine: FreeMachine, origin: Origin) -> Expr:
+    def _by_machine(self, plan: ObjectPlan, machine: AnyOrderMachine, origin: Origin) -> Expr:
         states: list[tuple[list[Listed], list[Other]]] = []
         for moves in machine.moves:
             listed: list[Listed] = []
@@ -384,22 +387,22 @@ class Emitter:
         names = not self._once or self._ample(plan)
         scope = len(plan.named) + 1, machine.required, machine.least, most, names, None
         spell = partial(spell_text, style=self._style)
-        return free_object(self._layout, spell, states, machine.finals, scope, origin)
+        return any_order_object(self._layout, spell, states, machine.finals, scope, origin)
 
-    def _apart(self, plan: ObjectPlan, origin: Origin) -> Expr | FreeMachine:
-        """The machine of an object with an open part, or its cases where that would be large."""
-        weaver = self._shapes.weaver
+    def _apart(self, plan: ObjectPlan, origin: Origin) -> Expr | AnyOrderMachine:
+        """The machine of an object with an open part, or alternatives where that would be large."""
+        derivatives = self._shapes.derivatives
         share, spent = self._shares.get(id(plan.formula), (MAX_CASES, [0]))
         found = None
-        before = weaver.total
+        before = derivatives.total
         try:
-            return free_machine(plan, weaver, self._fits, FEW)
+            return any_order_machine(plan, derivatives, self._fits, FEW)
         except GrammarTooComplex:
             found = self._shapes.cases.of(plan.formula)
             if found is None or len(found) > share:
-                return free_machine(plan, weaver, self._fits)
+                return any_order_machine(plan, derivatives, self._fits)
         finally:
-            spent[0] += weaver.total - before
+            spent[0] += derivatives.total - before
             if spent[0] > 2 * in_force().facts:
                 raise too_complex("facts", limit=2 * in_force().facts)
         for one in found:
@@ -491,7 +494,7 @@ class Emitter:
         return known
 
     def _fresh(self, dfa: Dfa, cell: int) -> OtherText:
-        """What stands between the quotes of a text that has not come before in its scope."""
+        """The content of a string that has not come before in its scope; ``cell`` tells kinds of strings apart."""
         graph = to_graph(dfa, CharSet)
         if is_endless(dfa):
             body = spelled(graph, self._spell, self._style)
@@ -499,7 +502,7 @@ class Emitter:
         return OtherText((), self._plainly(graph), self._other_text, True, cell, graph)
 
     def _plainly(self, graph: Graph) -> Expr:
-        """A graph over characters as they stand in a string, escapes only where they have to be."""
+        """A graph over characters as a graph over bytes, with escapes only where they are needed."""
         style = "ascii" if self._style == "ascii" else "plain"
         return spelled(graph, partial(spell_class, style=style), style)
 
@@ -521,7 +524,7 @@ class Emitter:
                 skips.append((number, explored.of(skip)))
         final = [number for number, state in enumerate(explored.states) if plan.may_end(state)]
         brackets = (b"{", b"}") if isinstance(plan, ObjectPlan) else (b"[", b"]")
-        return self._layout.woven(brackets, len(explored.states), edges, skips, final, origin)
+        return self._layout.by_states(brackets, len(explored.states), edges, skips, final, origin)
 
     def _labelled(
         self, plan: ObjectPlan | ArrayPlan, place: int, label: int, node: Node, origin: Origin
@@ -535,13 +538,13 @@ class Emitter:
             return self._layout.member(self._quoted(name), value, False, place_of).expr
         return self._other_member(plan, label, value)
 
-    def _unlike(self, plan: ArrayPlan, origin: Origin) -> Expr:
+    def _distinct_items(self, plan: ArrayPlan, origin: Origin) -> Expr:
         """An array whose items differ."""
         if plan.open is not TRUE:
             reason = "uniqueItems beside other keywords about single items is not enforced"
             raise UnsupportedConstraint(str(origin.pointer), reason)
         if plan.longest or has_structures(self._nodes, plan.item(0)):
-            return self._gathered.unlike(plan, origin, True)
+            return self._unique.distinct_items(plan, origin, True)
         choices = choices_of(self._nodes, plan.item(0))
         others: list[Expr] = []
         values = list(choices.listed)
@@ -558,11 +561,11 @@ class Emitter:
         listed = guarded_choice([self._literal(value, ordered=True) for value in values])
         ample = choices.texts is None or goes_on(without_empty(choices.texts))
         scope = len(values), plan.least, most, choices.numbers is None and ample
-        return unlike_items(self._layout, listed, others, scope, origin)
+        return distinct_items(self._layout, listed, others, scope, origin)
 
     def _array(self, plan: ArrayPlan, origin: Origin) -> Expr:
         if plan.distinct and (plan.most is None or plan.most > 1):
-            return self._unlike(plan, origin)
+            return self._distinct_items(plan, origin)
         if plan.open is not TRUE:
             return self._machine(plan, origin)
         prefix: list[Expr] = []
@@ -671,7 +674,7 @@ class Emitter:
             ]
             scope = len(listed), (1 << len(listed)) - 1, 0, None, True, None
             spell = partial(spell_text, style=self._style)
-            return free_object(self._layout, spell, [(listed, [])], [0], scope, None)
+            return any_order_object(self._layout, spell, [(listed, [])], [0], scope, None)
         members = [
             self._layout.member(self._quoted(name), self._literal(item, ordered), True, None)
             for name, item in value.items()

@@ -1,8 +1,8 @@
-"""Values inside arrays whose items must differ: rules that gather what they read.
+"""The emitter for arrays whose items must be distinct, and for the values inside of them.
 
-Such an array needs to know the values that came in it. Where these can be objects or arrays, the rules inside
-are written once more, as scopes that gather (:class:`~workbench.grammar.ir.Gather`): each says what its value
-is made of, and in how many ways it can still go on.
+Such an array has to remember the values that came in it. Where these can be objects or arrays, the rules inside
+are written once more, as scopes that collect their value (:class:`~workbench.grammar.ir.Gather`): each says
+what its value is made of, and in how many ways it can still be completed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from workbench.automaton.model import MANY
 from workbench.frontends.json_schema.containers.any_order import (
     Listed,
     Other,
-    free_object,
+    any_order_object,
 )
 from workbench.frontends.json_schema.containers.distinct import (
     is_written,
@@ -28,7 +28,7 @@ from workbench.frontends.json_schema.containers.distinct import (
     tree_of,
 )
 from workbench.frontends.json_schema.containers.shapes import ArrayPlan, ObjectPlan
-from workbench.frontends.json_schema.containers.value_counts import Counter, Named, is_unlike
+from workbench.frontends.json_schema.containers.value_counts import Counter, Named, is_distinct
 from workbench.frontends.json_schema.logic.formula import FALSE, TRUE, Formula
 from workbench.frontends.json_schema.logic.nodes import KINDS, Node
 from workbench.frontends.json_schema.scalars.numbers import Notation
@@ -56,7 +56,7 @@ from workbench.grammar.ir import (
     Seq,
 )
 
-__all__ = ["Gathered", "Writing"]
+__all__ = ["UniqueEmitter", "Writing"]
 
 _OTHER, _END, _BETWEEN = Guard("other"), Guard("end"), Guard("between")
 #: what scalars are as constants
@@ -92,18 +92,18 @@ class Writing:
 
 
 def _taken(guard: Guard, outermost: bool) -> Expr:
-    """A constant comes that may come once; around the outermost array nobody asks for its value."""
+    """A constant that may come once is read; outside of the outermost array its value is not collected."""
     take = Guard("take", 1 << _CONSTANTS.index(guard))
     return take if outermost else Seq((take, guard))
 
 
 def _body_of(text: OtherText) -> Callable[[tuple[str, ...]], Expr]:
-    """What writes a text out that is only watched for what it is."""
+    """The expansion of a text that excludes no names: its body."""
     return lambda _: text.body
 
 
-class Gathered:
-    """Writes values as scopes that gather, and the arrays whose items must differ around them."""
+class UniqueEmitter:
+    """Writes values as scopes that collect them, and the arrays with distinct items around them."""
 
     def __init__(self, writing: Writing) -> None:
         self._w = writing
@@ -123,18 +123,18 @@ class Gathered:
         ordered: bool = False,
         **how: bool,
     ) -> Gather:
-        """How one more scope gathers."""
+        """How one more scope collects its value."""
         self._n_scopes += 1
         return Gather(kind, counts, names, ordered, number=self._n_scopes, **how)
 
     # Values
 
     def value(self, node: Node) -> Expr:
-        """A value of a node that is gathered; ``NEVER`` when there is none."""
+        """A value of a node, collected; ``NEVER`` when there is none."""
         known = self._uses.get(node.index)
         if known is None:
             known = NEVER
-            if not self._emptiness.holds(node):
+            if not self._emptiness.is_empty(node):
                 formulas = [self._nodes.formula(node, kind) for kind in KINDS]
                 origin = Origin(pointer=node.pointer)
                 known = either(*map(self._kind, KINDS, formulas), origin=origin)
@@ -169,7 +169,7 @@ class Gathered:
         return self._quoted(text, "" in listed, fresh, gathers)
 
     def strings(self, texts: Dfa, fresh: bool = False, gathers: bool = True) -> Expr:
-        """Strings; ``fresh`` ones do not come twice in the scope around them, which ``gathers`` or not."""
+        """Strings; ``fresh`` ones do not come twice in the scope around them, which collects (``gathers``) or not."""
         some = without_empty(texts)
         text = None if some.is_empty else self._w.fresh(some, 0)
         return self._quoted(text, 0 in texts.finals, fresh, gathers)
@@ -205,7 +205,7 @@ class Gathered:
         if formula is TRUE:
             name = "object" if kind == OBJECT else "array"
         return self._w.rule(
-            ("gathered", kind, id(formula)),
+            ("collected", kind, id(formula)),
             f"{name}, one of several",
             lambda: self._written(kind, formula, origin),
             origin,
@@ -230,14 +230,16 @@ class Gathered:
 
     def _planned(self, plan: ObjectPlan | ArrayPlan, origin: Origin) -> Expr:
         if isinstance(plan, ArrayPlan):
-            unlike = is_unlike(plan)
-            return self.unlike(plan, origin, False) if unlike else self._array(plan, origin)
+            distinct = is_distinct(plan)
+            return (
+                self.distinct_items(plan, origin, False) if distinct else self._array(plan, origin)
+            )
         if not self._counter.has_endless_names(plan):
             found = self._counter.alternatives(plan)
             return either(*(self._closed(plan, one, origin) for one in found), origin=origin)
         if self._any_order or (plan.open is TRUE and not plan.counts):
             return self._open(plan, origin)
-        return self._woven(plan, origin)
+        return self._by_states(plan, origin)
 
     # Objects
 
@@ -318,7 +320,9 @@ class Gathered:
         if not self._any_order:
             return self._ordered(plan, states[0], gather, machine.required, origin)
         scope = len(names), *bounds, self._w.ample_names(plan), gather
-        return free_object(self._w.layout, self._w.spell, states, machine.finals, scope, origin)
+        return any_order_object(
+            self._w.layout, self._w.spell, states, machine.finals, scope, origin
+        )
 
     def _names(self, plan: ObjectPlan, cell: int) -> list[Expr]:
         """The names of a cell of an object, the empty one apart."""
@@ -361,7 +365,7 @@ class Gathered:
         ample = self._w.ample_names(plan)
         return Scope(graph, len(plan.named) + 1, 0, 0, None, ample, gather, origin=origin)
 
-    def _woven(self, plan: ObjectPlan, origin: Origin) -> Expr:
+    def _by_states(self, plan: ObjectPlan, origin: Origin) -> Expr:
         """An object in order whose formula is decided as it is read."""
         layout = self._w.layout
         explored = self._shapes.explored(plan, self._emptiness.fits)
@@ -386,7 +390,7 @@ class Gathered:
             if (skip := explored.skips[number]) is not None:
                 skips.append((number, explored.of(skip)))
         final = [number for number, state in enumerate(explored.states) if plan.may_end(state)]
-        graph = layout.woven(
+        graph = layout.by_states(
             (b"{", b"}"), len(explored.states), edges, skips, final, origin, closing=_END
         )
         gather = self._gather("object", (MANY,) * len(names), names, ample=True)
@@ -433,10 +437,10 @@ class Gathered:
         graph = layout.nested(Graph(2 * n + 3, begin, (end,), tuple(edges), origin=origin))
         return Scope(graph, 0, 0, least, most, True, gather, origin=origin)
 
-    def unlike(self, plan: ArrayPlan, origin: Origin, outermost: bool) -> Expr:
-        """An array whose items differ, inside of another one or (``outermost``) not.
+    def distinct_items(self, plan: ArrayPlan, origin: Origin, outermost: bool) -> Expr:
+        """An array whose items are distinct, inside of another one or (``outermost``) not.
 
-        Constants have numbers that all positions share; texts and objects are known by what they are.
+        Constants are members with a number, the same at all positions; other values are compared by content.
         """
         layout = self._w.layout
         if plan.longest:
@@ -484,10 +488,10 @@ class Gathered:
     def _different(
         self, node: Node, outermost: bool
     ) -> tuple[list[tuple[Guard, Expr]], list[Expr]]:
-        """Items that differ: constants with their guards, and the others."""
+        """Distinct items of a node: the constants with their guards, and the others."""
         constants: list[tuple[Guard, Expr]] = []
         others: list[Expr] = []
-        if self._emptiness.holds(node):
+        if self._emptiness.is_empty(node):
             return constants, others
         for kind in KINDS:
             formula = self._nodes.formula(node, kind)

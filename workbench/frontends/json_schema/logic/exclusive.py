@@ -1,4 +1,4 @@
-"""Proofs that two schemas never hold for the same value: then ``oneOf`` needs no negation of the other.
+"""Proofs that two schemas are disjoint (hold for no value in common): then ``oneOf`` needs no negation of the other.
 
 A proof looks at types, listed values, bounds, lengths, and at properties that both require. Finding none
 says nothing; the negation is then written out.

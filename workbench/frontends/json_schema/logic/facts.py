@@ -1,4 +1,4 @@
-"""The facts of formulas: what single keywords say about numbers, strings, arrays and objects."""
+"""The facts (literals) of formulas: what single keywords say about numbers, strings, arrays and objects."""
 
 from __future__ import annotations
 
@@ -157,7 +157,10 @@ class FewMatch(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Unique(Fact):
-    """No two items are equal (or two are), where few values are possible: those not seen, those seen."""
+    """No two items are equal (or two are), where few values are possible.
+
+    ``fresh`` are the values that have not come yet, ``seen`` those that have.
+    """
 
     fresh: tuple[Location, ...]
     seen: tuple[Location, ...] = ()
@@ -171,9 +174,9 @@ class Unique(Fact):
 class Distinct(Fact):
     """No two items are equal, whatever their values; the engine compares them.
 
-    That two are equal (not ``positive``) cannot be written: neither a grammar nor this engine can hope for an
-    item seen before. Such arrays are left out where rules are written, and not before: what is negated twice
-    is said again.
+    That two are equal (not ``positive``) cannot be written: neither a grammar nor this engine can ask for an
+    item that came before. Such arrays are left out when rules are written, not earlier, since a second negation
+    gives the fact back.
     """
 
     positive: bool = True

@@ -1,7 +1,8 @@
 """What a schema says about values of one type, as a formula: facts under "and" and "or", no "not".
 
-A negation is pushed into the facts, each of which has an opposite. Formulas are interned: equal ones
-are the same object, so they serve as keys and recursion over schemas ends.
+This is negation normal form: a negation is pushed into the facts, each of which has an opposite. Formulas
+are interned (hash-consed): equal ones are the same object, so they serve as keys and recursion over schemas
+ends.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ class Formulas:
         return any(isinstance(part, Fact) and id(self.opposite(part)) in known for part in parts)
 
     def _propagated(self, parts: list[Formula]) -> list[Formula]:
-        """Use what holds for sure inside the disjunctions beside it."""
+        """Unit propagation: facts that stand by themselves are used in the disjunctions beside them."""
         for _ in range(4):
             sure = {id(part): part for part in parts if not isinstance(part, Or)}
             if self._contradicts(list(sure.values()), sure):

@@ -1,8 +1,8 @@
 """Schemas and their opposites that must hold together, and what they say about each type of value.
 
 A *node* is a set of schemas, each with a sign: it holds, or it does not. Equal sets are the same node,
-so recursive schemas combine into finitely many. For each type of value a node has a formula over facts;
-the schemas inside the facts lead to further nodes.
+so recursive schemas combine into finitely many, as in the subset construction for alternating automata. For each
+type of value a node has a formula over facts; the schemas inside the facts lead to further nodes.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class Nodes:
         return known
 
     def said(self, location: Location, kind: int) -> Formula:
-        """What a schema says about values of one type, everything that it applies included."""
+        """The formula of one schema for values of one type, with all that it applies."""
         if location.never or not location.types & kind:
             return FALSE
         key = (location.index, kind)

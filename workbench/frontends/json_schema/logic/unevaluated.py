@@ -1,7 +1,8 @@
 """``unevaluatedProperties`` and ``unevaluatedItems``: what is left depends on which schemas held.
 
-For every combination of the schemas that may hold there is one set of members (or items) that they
-speak of; the keyword's schema must hold for the others. A combination only says that its schemas hold,
+The specification says it by annotations: which members (or items) the schemas that hold have evaluated. For
+every combination of the schemas that may hold there is one set of evaluated members (or items); the keyword's
+schema must hold for the others. A combination only says that its schemas hold,
 not that others do not: if more of them do, less is left, so the union over combinations is exact.
 """
 
@@ -27,7 +28,7 @@ __all__ = ["Evaluation", "is_trivial"]
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """The members or items that some schemas speak of."""
+    """The members or items that some schemas evaluate."""
 
     names: frozenset[str] = frozenset()
     patterns: frozenset[Pattern] = frozenset()
@@ -77,7 +78,7 @@ class Evaluation:
         return out
 
     def _left(self, schema: Location, seen: _Seen, kind: int) -> Formula:
-        """That the schema holds for what has not been spoken of."""
+        """That the keyword's schema holds for what has not been evaluated."""
         key = (schema, seen)
         fact = self._rules.get(key)
         if fact is None:
@@ -162,7 +163,7 @@ class Evaluation:
         return out
 
     def _own(self, location: Location, kind: int) -> _Seen:
-        """What the keywords of a schema speak of themselves."""
+        """What the keywords of a schema evaluate themselves."""
         seen = _NOTHING
         if kind == OBJECT and (rule := location.members) is not None:
             patterns = frozenset(pattern for pattern, _ in rule.patterns)
@@ -179,7 +180,7 @@ class Evaluation:
         return any(self._speaks_of(part, kind) for part in parts)
 
     def _speaks_of(self, location: Location, kind: int) -> bool:
-        """Whether a schema, or one that it applies, may speak of any members (items)."""
+        """Whether a schema, or one that it applies, may evaluate any members (items)."""
         key = (location.index, kind)
         known = self._speaks.get(key)
         if known is None:
@@ -196,6 +197,6 @@ def is_trivial(schema: Location) -> bool:
 
 
 def _fewest(ways: _Ways) -> _Ways:
-    """Leave out repetitions and what is impossible."""
+    """The sets without repetitions and without what is impossible."""
     found = {(id(formula), seen): (formula, seen) for formula, seen in ways if formula is not FALSE}
     return list(found.values())

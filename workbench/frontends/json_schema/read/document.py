@@ -83,7 +83,7 @@ class Document:
         """
         self._work_off()
         self._refuse_endless()
-        self._settle_unique()
+        self._list_few_items()
         self._note_dialect()
         self.refuse()
 
@@ -103,8 +103,8 @@ class Document:
             read_keywords(self, location)
             self._pending[mark:] = self._pending[mark:][::-1]
 
-    def _settle_unique(self) -> None:
-        """Give lists of different items the values that these can have, where there are few."""
+    def _list_few_items(self) -> None:
+        """Enumerate the values of items that must be distinct, where there are few."""
         left = []
         for location, number in self.unique:
             item = location.cells.rest if location.cells is not None else None

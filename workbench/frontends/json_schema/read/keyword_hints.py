@@ -1,7 +1,7 @@
-"""Words in schemas that are surely not meant to say nothing: misspelled keywords, and schemas in a wrapping.
+"""Hints about likely mistakes: misspelled keywords, and schemas inside a wrapping (a tool, a response format).
 
-What is no keyword is an annotation, as the specification says. A word that nearly is one, with a value as
-the keyword has it, is an annotation with a warning.
+An unknown keyword is an annotation, as the specification says. One that is nearly a known keyword (by edit
+distance) and has a value such as that keyword takes gets a warning.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _QUIET = [word.lower().lstrip("$") for word in (*_ANNOTATIONS, *_NAMING)]
 
 
 def misspelled(word: str, value: Any) -> str | None:
-    """The keyword that a word is near to, where its value is one for it; ``None`` for words of their own."""
+    """The keyword that a word was probably meant to be, where its value is one for it; ``None`` else."""
     found = _near(word)
     return found if found is not None and _suits(_KINDS[found], value) else None
 
@@ -141,7 +141,7 @@ _SAYS = frozenset([*_KINDS, "$recursiveRef"]) - {
 
 
 def wrapped(schema: Mapping[str, Any]) -> list[str] | None:
-    """Where the schema is in something that says nothing of itself: the members that lead to it."""
+    """The members that lead to the schema inside a wrapping that is no schema itself."""
     found: list[str] = []
     at: Any = schema
     while len(found) < 5:

@@ -113,7 +113,7 @@ _DRAFTS = {2019: "2019-09", 2020: "2020-12"}
 
 
 def _look_for_wrapping(reader: Reader) -> None:
-    """Say so when the schema is inside what was passed: then it says nothing, and any JSON fits."""
+    """Warn when what was passed only wraps the schema: read as it is, it has no keywords, and any JSON fits."""
     path = wrapped(reader.schema)
     if path is None:
         if reader.schema.get("type") == "json_object":

@@ -216,7 +216,7 @@ class Layout:
         edges.append((2 * count, ended, end))
         return self.nested(Graph(first + 1, start, (end,), tuple(edges), origin=origin))
 
-    def woven(
+    def by_states(
         self,
         brackets: tuple[bytes, bytes],
         n_states: int,
