@@ -4,8 +4,8 @@ Reading order: ``read`` (``plain``, ``location``, ``resources``, ``document``, `
 ``facts``, ``nodes``, ``exclusive``, ``unevaluated``: what a schema says; ``strings``, ``intervals``: the texts and
 numbers that it allows, with the languages in ``scalars``), ``containers`` (``propagate``, ``derivatives``,
 ``alternatives``, ``shapes``: objects and arrays; ``any_order``, ``obligations``, ``distinct``, ``emptiness``,
-``value_counts``, ``unique_items``), ``emit`` (``emitter``, ``unique_emitter``, ``indent``), ``text`` (how it is
-written). ``asking`` says what parts of a schema allow.
+``value_counts``, ``unique_items``), ``emit`` (``writer``, ``emitter``, ``unique_emitter``, ``indent``), ``text`` (how
+it is written). ``asking`` says what parts of a schema allow.
 
 >>> grammar = json_schema({"type": "object", "properties": {"n": {"type": "integer"}}})
 >>> grammar.kind, sorted(o.keyword for o in grammar.outcomes if o.status == "unsupported")
@@ -23,6 +23,7 @@ from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar
 from workbench.frontends.json_schema.containers.unique_items import plan_unique_items
 from workbench.frontends.json_schema.emit.emitter import Emitter
 from workbench.frontends.json_schema.emit.indent import indented
+from workbench.frontends.json_schema.emit.writer import Writer
 from workbench.frontends.json_schema.read.document import Document
 from workbench.frontends.json_schema.read.plain import read_schema
 from workbench.frontends.json_schema.scalars.numbers import Notation
@@ -133,8 +134,8 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
             root = counter.nodes.of((document.root,))
             if counter.emptiness.is_empty(root):
                 raise UnsatisfiableGrammar(*counter.emptiness.blame(root))
-            emitter = Emitter(counter, style, spelling, notation, unique_keys)
-            rules, start = emitter.rules(root)
+            writer = Writer(style, spelling, unique_keys)
+            rules, start = Emitter(counter, writer, notation).rules(root)
     except RecursionError:
         raise GrammarTooComplex("schema nesting levels", MAX_LEVELS) from None
     outcomes = document.outcomes
@@ -148,7 +149,7 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
         said = Outcome("#", "whitespace", "restricted", style.detail, ("whitespace",))
         outcomes = [said, *outcomes]
     if style.indent is not None:
-        rules = indented(rules, start, emitter.flat, style.indent)
+        rules = indented(rules, start, writer.flat, style.indent)
     if registry is None:
         rules.key = content_key(
             parsed,
@@ -177,7 +178,7 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
     if not unicode_escapes:
         # a rule that asks for what cannot be written has no text: then the builder has to look at all
         every = rules.all()
-        if emitter.lost:
+        if writer.lost:
             return Grammar(every, start, "json_schema", parsed, tuple(outcomes))
     return Grammar(rules, start, "json_schema", parsed, tuple(outcomes))
 

@@ -12,7 +12,15 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from workbench.automaton.finite import Dfa, complement, determinise, intersect, minimise, to_graph
+from workbench.automaton.finite import (
+    Dfa,
+    complement,
+    determinise,
+    intersect,
+    minimise,
+    to_graph,
+    without_empty,
+)
 from workbench.automaton.languages import is_ample, language_of
 from workbench.automaton.model import MANY, Language
 from workbench.errors import UnsupportedConstraint
@@ -50,6 +58,7 @@ __all__ = [
     "MAX_LISTED",
     "NUMBERS",
     "Choices",
+    "ample_names",
     "choices_of",
     "count_names",
     "count_texts",
@@ -321,6 +330,12 @@ def is_endless(dfa: Dfa) -> bool:
 def goes_on(dfa: Dfa) -> bool:
     """Whether beginnings of a few characters go on in far more ways than texts ever come."""
     return is_ample(_language(dfa), _BEGINNING)
+
+
+def ample_names(plan: ObjectPlan) -> bool:
+    """Whether each beginning of a name that is not listed goes on in far more ways than names ever come."""
+    found = [plan.cell_names(number) for number in range(len(plan.cells()))]
+    return all(names is None or goes_on(without_empty(names)) for names in found)
 
 
 def guarded_choice(exprs: Sequence[Expr]) -> Expr:

@@ -55,7 +55,7 @@ from workbench.frontends.json_schema.scalars.patterns import (
     pattern_expression,
 )
 from workbench.frontends.json_schema.text.json_values import OBJECT, STRING
-from workbench.grammar.ir import Alt, CharSet, Expr, Graph, literal
+from workbench.grammar.ir import Alt, CharSet, Expr, Graph, Origin, literal
 
 __all__ = ["ArrayPlan", "NameCell", "ObjectPlan", "Shape", "Shapes", "plain_parts"]
 
@@ -180,6 +180,13 @@ class ObjectPlan:
             return False
         return all(self.nodes.valid(name, schema) for schema in self.names)
 
+    def origin_of(self, name: str, otherwise: Origin) -> Origin:
+        """Where a listed name has its schema."""
+        for rule in self.rules:
+            if (schema := rule.names.get(name)) is not None:
+                return Origin(pointer=schema.pointer)
+        return otherwise
+
     def value_atoms(self, name: str | None, matched: frozenset[str]) -> tuple[Atom, ...]:
         """What a value has to satisfy under a name in any case."""
         return tuple(
@@ -244,6 +251,11 @@ class ObjectPlan:
         if known is None and content is not None:
             known = self._cell_names[number] = determinise(content)
         return known
+
+    def has_empty_name(self, number: int) -> bool:
+        """Whether the empty name is in a cell."""
+        names = self.cell_names(number)
+        return "" not in self.named if names is None else 0 in names.finals
 
     def cell_value(self, cell: NameCell) -> Node:
         """The node of the values under the names of a cell."""

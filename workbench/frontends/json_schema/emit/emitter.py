@@ -9,13 +9,13 @@ records of scopes, as the items of ``uniqueItems`` are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from workbench.automaton.budgets import in_force, too_complex, using
-from workbench.automaton.finite import Dfa, complement, determinise, to_graph, without_empty
+from workbench.automaton.budgets import in_force, too_complex
+from workbench.automaton.finite import without_empty
 from workbench.errors import GrammarTooComplex, UnsupportedConstraint
 from workbench.frontends.json_schema.containers.any_order import (
     FEW,
@@ -28,12 +28,12 @@ from workbench.frontends.json_schema.containers.any_order import (
     distinct_items,
 )
 from workbench.frontends.json_schema.containers.distinct import (
+    ample_names,
     choices_of,
     count_names,
     goes_on,
     guarded_choice,
     has_structures,
-    is_endless,
     one_number,
 )
 from workbench.frontends.json_schema.containers.emptiness import placed
@@ -43,22 +43,18 @@ from workbench.frontends.json_schema.containers.shapes import (
     ObjectPlan,
 )
 from workbench.frontends.json_schema.containers.value_counts import Counter
-from workbench.frontends.json_schema.emit.unique_emitter import UniqueEmitter, Writing
+from workbench.frontends.json_schema.emit.unique_emitter import UniqueEmitter
+from workbench.frontends.json_schema.emit.writer import QUOTE, Writer
 from workbench.frontends.json_schema.logic import facts as f
 from workbench.frontends.json_schema.logic.formula import FALSE, TRUE, Formula, facts_in
 from workbench.frontends.json_schema.logic.intervals import numbers_in
 from workbench.frontends.json_schema.logic.nodes import KINDS, Node
-from workbench.frontends.json_schema.logic.strings import spelled, string_content, surely_possible
+from workbench.frontends.json_schema.logic.strings import string_content, surely_possible
 from workbench.frontends.json_schema.scalars.counted import Counted, beginning, block
 from workbench.frontends.json_schema.scalars.numbers import ANY_NOTATION, Notation, exactly
-from workbench.frontends.json_schema.text.coding import other_names
 from workbench.frontends.json_schema.text.json_spelling import (
-    ANY,
     Ranges,
     class_name,
-    quoted,
-    spell as spell_text,
-    spell_class,
 )
 from workbench.frontends.json_schema.text.json_values import (
     ARRAY,
@@ -70,159 +66,62 @@ from workbench.frontends.json_schema.text.json_values import (
     decimal,
     type_bit,
 )
-from workbench.frontends.json_schema.text.whitespace import Layout, Member, either, in_row
+from workbench.frontends.json_schema.text.whitespace import Member, either, in_row
 from workbench.grammar.ir import (
     EMPTY,
     NEVER,
     Alt,
-    CharSet,
     Expr,
-    Graph,
     Guard,
     Literal,
     Origin,
-    OtherText,
     Ref,
-    Repeat,
     Scope,
     Seq,
-    literal,
 )
 from workbench.grammar.lazy import LazyRules
 
-__all__ = ["ANY_CHARACTER", "ANY_STRING", "Emitter"]
+__all__ = ["Emitter"]
 
 #: Most cases that one object in any order is cut into.
 MAX_CASES = 256
 
-_QUOTE = Literal(b'"')
 _NULL = Literal(b"null")
 #: The empty name, as the first member of its scope; within quotes, so that the guard asks when it ends.
-_NO_NAME = Seq((_QUOTE, Guard("take", 1), _QUOTE))
-#: The expressions for ``true`` or ``false``, one character of a string, and any string.
+_NO_NAME = Seq((QUOTE, Guard("take", 1), QUOTE))
+#: The expression for ``true`` or ``false``.
 BOOLEAN_VALUE = Alt((Literal(b"true"), Literal(b"false")))
-ANY_CHARACTER = spell_class(ANY)
-_ANY_CONTENT = Repeat(ANY_CHARACTER, 0, None)
-ANY_STRING = Seq((_QUOTE, _ANY_CONTENT, _QUOTE))
 
 
 class Emitter:
-    """Names the rules of one grammar and writes each when it is asked for."""
+    """Writes the values of nodes by a :class:`Writer`."""
 
-    def __init__(
-        self,
-        counter: Counter,
-        layout: Layout,
-        style: str = "any",
-        notation: Notation = ANY_NOTATION,
-        once: bool = True,
-    ) -> None:
+    def __init__(self, counter: Counter, writer: Writer, notation: Notation = ANY_NOTATION) -> None:
         self._any_order = counter.any_order
-        self._once = once
         self._nodes = counter.nodes
         self._shapes = counter.shapes
         self._emptiness = counter.emptiness
         self._fits = counter.emptiness.fits
-        self._layout = layout
-        self._style = style
-        #: whether characters were left out that there is no way to write
-        self.lost = False
-        self._spell = self._spelled if style != "any" else spell_class
+        self._writer = writer
+        self._once = writer.once
+        self._layout = writer.layout
         self._notation = notation
         self._any_number = numbers_in(TRUE, notation)
-        self._any_content: Expr = _ANY_CONTENT
-        self._any_string: Expr = ANY_STRING
-        if style != "any":
-            self._any_content = Repeat(self._spell(ANY), 0, None)
-            self._any_string = Seq((_QUOTE, self._any_content, _QUOTE))
-        self._string_itself, self._number_itself = self._any_string, self._any_number
         self._uses: dict[int, Expr] = {}
-        self._shared: dict[Hashable, Expr] = {}
-        self._pending: dict[str, Callable[[], Expr]] = {}
-        #: rules are written later, when these may no longer be in force
-        self._budgets = in_force()
+        self._known: dict[Hashable, Expr] = {}
         #: into how many cases a formula may be cut, and the facts looked at for it and its like
         self._shares: dict[int, tuple[int, list[int]]] = {}
-        self._taken: dict[str, int] = {}
-        #: rules that hold no whitespace between values
-        self.flat: set[str] = set()
-        self._unique = UniqueEmitter(
-            Writing(
-                counter,
-                layout,
-                self._quoted,
-                partial(spell_text, style=style),
-                self._rule,
-                self._plainly,
-                self._fresh,
-                self._cell_text,
-                self._holds_empty,
-                self._member_origin,
-                self._ample,
-                notation,
-            )
-        )
-        # One rule for all uses: what it allows inside is worked out once.
-        self._any_string = self._flat_rule("string", "string", lambda: self._string_itself)
-
-    def _spelled(self, ranges: Ranges) -> Expr:
-        """A character in a style of its own."""
-        made = spell_class(ranges, style=self._style)
-        self.lost = self.lost or made == NEVER
-        return made
-
-    def _quoted(self, text: str) -> Expr:
-        """A text between its quotes; ``NEVER`` where it cannot be written."""
-        made = quoted(text, style=self._style)
-        self.lost = self.lost or (made == NEVER and _is_text(text))
-        return made
+        self._unique = UniqueEmitter(counter, writer, notation)
 
     def rules(self, root: Node) -> tuple[LazyRules, str]:
         """The rules for a node that is not empty, and the name of the start rule."""
         expr = self.use(root)
         space = self._layout.space
         if self._layout.around:
-            return self._start(in_row(space, expr, space), "text")
+            return self._writer.started(in_row(space, expr, space), "text")
         if isinstance(expr, Ref):
-            return LazyRules(self._write, expr.name), expr.name
-        return self._start(expr, "root")
-
-    def _start(self, expr: Expr, wanted: str) -> tuple[LazyRules, str]:
-        name = self._name(wanted)
-        self._pending[name] = lambda: expr
-        return LazyRules(self._write, name), name
-
-    def _write(self, name: str) -> Expr:
-        with using(self._budgets):
-            return self._pending[name]()
-
-    def _name(self, wanted: str) -> str:
-        """A rule name that is not taken yet."""
-        number = self._taken.get(wanted, 0)
-        self._taken[wanted] = number + 1
-        if not number:
-            return wanted
-        return self._name(f"{wanted}~{number + 1}")
-
-    def _rule(
-        self, key: Hashable, name: str, make: Callable[[], Expr], origin: Origin | None = None
-    ) -> Expr:
-        """A rule shared by everything with the same key."""
-        known = self._shared.get(key)
-        if known is None:
-            made = Ref(self._name(name), origin=origin)
-            known = self._shared[key] = made
-            self._pending[made.name] = make
-        return known
-
-    def _flat_rule(
-        self, key: Hashable, name: str, make: Callable[[], Expr], origin: Origin | None = None
-    ) -> Expr:
-        """A shared rule for (part of) a scalar."""
-        made = self._rule(key, name, make, origin)
-        assert isinstance(made, Ref)
-        self.flat.add(made.name)
-        return made
+            return self._writer.starting(expr.name), expr.name
+        return self._writer.started(expr, "root")
 
     # Values of a node
 
@@ -264,15 +163,15 @@ class Emitter:
     def _structure(self, kind: int, formula: Formula) -> Expr:
         """Objects or arrays: a use of the rule for their formula."""
         key = (kind, id(formula))
-        known = self._shared.get(key)
+        known = self._known.get(key)
         if known is None:
             pointer = self._nodes.pointers.get(id(formula), "#")
             if not self._emptiness.possible_kind(kind, formula, self._fits, pointer):
-                known = self._shared[key] = NEVER
+                known = self._known[key] = NEVER
             else:
                 origin = Origin(pointer=pointer)
                 make = partial(self._placed, kind, formula, origin)
-                known = self._rule(key, _readable(pointer), make, origin)
+                known = self._writer.rule(key, _readable(pointer), make, origin)
         return known
 
     def _placed(self, kind: int, formula: Formula, origin: Origin) -> Expr:
@@ -330,7 +229,7 @@ class Emitter:
             return self._scoped(self._in_order(plan, origin), bool(plan.cells()), plan)
         if plan.open is not TRUE or plan.counts:
             return self._in_any_order(plan, origin)
-        count += any(self._holds_empty(plan, number) for number in cells)
+        count += any(plan.has_empty_name(number) for number in cells)
         expr = self._in_order(plan, origin, Guard("other"), Guard("may", 0, True))
         return expr if expr == NEVER else Scope(expr, 1, 0, 0, count, origin=origin)
 
@@ -338,13 +237,8 @@ class Emitter:
         """An object, with a record of the names that are not listed where there are such."""
         if not (others and self._once) or expr == NEVER:
             return expr
-        names = plan is None or self._ample(plan)
+        names = plan is None or ample_names(plan)
         return Scope(expr, 1, names=names, origin=expr.origin)
-
-    def _ample(self, plan: ObjectPlan) -> bool:
-        """Whether each beginning of a name that is not listed goes on in any number of ways."""
-        found = [plan.cell_names(number) for number in range(len(plan.cells()))]
-        return all(names is None or goes_on(without_empty(names)) for names in found)
 
     def _in_any_order(self, plan: ObjectPlan, origin: Origin) -> Expr:
         if plan.open is not TRUE:
@@ -365,16 +259,16 @@ class Emitter:
             for move in moves:
                 value = self.use(move.node)
                 if not move.listed:
-                    key = self._cell_name(plan, move.label)
+                    key = self._writer.cell_name(plan, move.label)
                     asks = move.before, move.asks
                     others.append(Other(key, value, move.target, *asks))
-                    if self._once and self._holds_empty(plan, move.label):
+                    if self._once and plan.has_empty_name(move.label):
                         number = len(plan.named)
                         listed.append(Listed("", number, value, move.target, None, *asks))
                     continue
                 name = plan.named[move.label]
-                if self._quoted(name) != NEVER:
-                    place = self._member_origin(plan, name, origin)
+                if self._writer.quoted(name) != NEVER:
+                    place = plan.origin_of(name, origin)
                     asks = move.before, move.asks
                     listed.append(Listed(name, move.label, value, move.target, place, *asks))
             states.append((listed, others))
@@ -384,10 +278,11 @@ class Emitter:
         if count is not None:
             count += len({one.number for listed, _ in states for one in listed})
             most = count if most is None else min(most, count)
-        names = not self._once or self._ample(plan)
+        names = not self._once or ample_names(plan)
         scope = len(plan.named) + 1, machine.required, machine.least, most, names, None
-        spell = partial(spell_text, style=self._style)
-        return any_order_object(self._layout, spell, states, machine.finals, scope, origin)
+        return any_order_object(
+            self._layout, self._writer.spell, states, machine.finals, scope, origin
+        )
 
     def _apart(self, plan: ObjectPlan, origin: Origin) -> Expr | AnyOrderMachine:
         """The machine of an object with an open part, or alternatives where that would be large."""
@@ -422,9 +317,11 @@ class Emitter:
                 continue
             value = either(*map(self.use, plan.values(name)))
             if value != NEVER:
-                place = self._member_origin(plan, name, origin)
+                place = plan.origin_of(name, origin)
                 members.append(
-                    self._layout.member(self._quoted(name), value, name in plan.required, place)
+                    self._layout.member(
+                        self._writer.quoted(name), value, name in plan.required, place
+                    )
                 )
         others = []
         for number, cell in enumerate(plan.cells()):
@@ -434,82 +331,15 @@ class Emitter:
         other = either(*others) if others else None
         return self._layout.object(members, other, origin, in_row(again, self._layout.comma))
 
-    def _member_origin(self, plan: ObjectPlan, name: str, origin: Origin) -> Origin:
-        for rule in plan.rules:
-            if (schema := rule.names.get(name)) is not None:
-                return Origin(pointer=schema.pointer)
-        return origin
-
     def _other_member(
         self, plan: ObjectPlan, number: int, value: Expr, before: Expr = EMPTY
     ) -> Expr:
         """A member with a name of a cell. The empty name is written apart: it has a number in the scope."""
-        key = in_row(before, self._cell_name(plan, number))
+        key = in_row(before, self._writer.cell_name(plan, number))
         member = self._layout.member(key, value, False, None).expr
-        if not self._once or not self._holds_empty(plan, number):
+        if not self._once or not plan.has_empty_name(number):
             return member
         return Alt((member, self._layout.member(_NO_NAME, value, False, None).expr))
-
-    def _holds_empty(self, plan: ObjectPlan, number: int) -> bool:
-        """Whether the empty name is in a cell."""
-        names = plan.cell_names(number)
-        return "" not in plan.named if names is None else 0 in names.finals
-
-    def _cell_name(self, plan: ObjectPlan, number: int) -> Expr:
-        """How a name of a cell is written, quotes included; without the empty one where names come once.
-
-        ``NEVER`` when there is no other.
-        """
-        cell = plan.cells()[number]
-        if cell.content is None:
-            if not self._once:
-                return (
-                    self._other_name(tuple(sorted(plan.named))) if plan.named else self._any_string
-                )
-            return self._other_name(tuple(sorted({"", *plan.named})))
-        known = self._shared.get(("cell", id(cell)))
-        if known is None:
-            content: Expr = spelled(cell.content, self._spell, self._style)
-            if self._once:
-                content = self._cell_text(plan, number) or NEVER
-            known = self._shared["cell", id(cell)] = in_row(_QUOTE, content, _QUOTE)
-        return known
-
-    def _cell_text(self, plan: ObjectPlan, number: int) -> OtherText | None:
-        """A name of a cell that comes once and is not empty, without its quotes."""
-        names = plan.cell_names(number)
-        if names is None:
-            expand = other_names if self._style == "any" else self._other_text
-            return OtherText(tuple(sorted({"", *plan.named})), self._any_content, expand, True)
-        some = without_empty(names)
-        return None if some.is_empty else self._fresh(some, number + 1)
-
-    def _other_name(self, names: tuple[str, ...]) -> Expr:
-        """A name that is none of these."""
-        known = self._shared.get(("name", names))
-        if known is None:
-            expand = other_names if self._style == "any" else self._other_text
-            content = OtherText(names, self._any_content, expand, self._once)
-            known = self._shared["name", names] = Seq((_QUOTE, content, _QUOTE))
-        return known
-
-    def _fresh(self, dfa: Dfa, cell: int) -> OtherText:
-        """The content of a string that has not come before in its scope; ``cell`` tells kinds of strings apart."""
-        graph = to_graph(dfa, CharSet)
-        if is_endless(dfa):
-            body = spelled(graph, self._spell, self._style)
-            return OtherText((), body, self._other_text, True, cell)
-        return OtherText((), self._plainly(graph), self._other_text, True, cell, graph)
-
-    def _plainly(self, graph: Graph) -> Expr:
-        """A graph over characters as a graph over bytes, with escapes only where they are needed."""
-        style = "ascii" if self._style == "ascii" else "plain"
-        return spelled(graph, partial(spell_class, style=style), style)
-
-    def _other_text(self, names: tuple[str, ...]) -> Expr:
-        """All texts but some, written out in a style of its own."""
-        listed = determinise(Alt(tuple(literal(name) for name in names if _is_text(name))))
-        return spelled(to_graph(complement(listed), CharSet), self._spell, self._style)
 
     def _machine(self, plan: ObjectPlan | ArrayPlan, origin: Origin) -> Expr:
         """An object or array whose formula is decided as it is read."""
@@ -534,8 +364,8 @@ class Emitter:
             return in_row(value, self._layout.space)
         if place < len(plan.named):
             name = plan.named[place]
-            place_of = self._member_origin(plan, name, origin)
-            return self._layout.member(self._quoted(name), value, False, place_of).expr
+            place_of = plan.origin_of(name, origin)
+            return self._layout.member(self._writer.quoted(name), value, False, place_of).expr
         return self._other_member(plan, label, value)
 
     def _distinct_items(self, plan: ArrayPlan, origin: Origin) -> Expr:
@@ -553,7 +383,7 @@ class Emitter:
             some = without_empty(choices.texts)
             values += [""] if 0 in choices.texts.finals else []
             if not some.is_empty:
-                others.append(Seq((replace(self._fresh(some, 0), opening=b'"'), _QUOTE)))
+                others.append(Seq((replace(self._writer.fresh(some, 0), opening=b'"'), QUOTE)))
         if choices.numbers is not None:
             others.append(one_number(choices.numbers, self._notation))
         count = choices.count
@@ -582,39 +412,41 @@ class Emitter:
 
     def _string(self, formula: Formula, origin: Origin) -> Expr:
         if formula is TRUE:
-            return self._any_string
+            return self._writer.any_string
         key = ("string", id(formula))
-        known = self._shared.get(key)
+        known = self._known.get(key)
         if known is None:
             if surely_possible(formula):
                 make = partial(self._make_string, formula, origin)
-                known = self._flat_rule(key, _readable(str(origin.pointer)), make, origin)
+                known = self._writer.flat_rule(key, _readable(str(origin.pointer)), make, origin)
             else:
-                known = self._shared[key] = self._make_string(formula, origin)
+                known = self._known[key] = self._make_string(formula, origin)
         return known
 
     def _make_string(self, formula: Formula, origin: Origin) -> Expr:
         for part in plain_parts(formula):
             if isinstance(part, f.Among) and part.positive:
                 fit = [value for value in part.values if self._nodes.satisfies(value, formula)]
-                return either(*map(self._quoted, fit), origin=origin)
+                return either(*map(self._writer.quoted, fit), origin=origin)
         content = string_content(formula, str(origin.pointer))
         name = _readable(str(origin.pointer))
-        written = spelled(content, self._spell, self._style, partial(self._counted, name))
-        return in_row(_QUOTE, written, _QUOTE, origin=origin)
+        written = self._writer.spelled(content, partial(self._counted, name))
+        return in_row(QUOTE, written, QUOTE, origin=origin)
 
     def _counted(self, name: str, item: Counted) -> Expr:
         """Texts of which a few characters are written at a time, each by a rule."""
 
         def rule(state: int, length: int) -> Expr:
             make = partial(block, item, state, length, self._character, rule)
-            return self._flat_rule(("block", item, state, length), f"{name}/{length}", make)
+            return self._writer.flat_rule(("block", item, state, length), f"{name}/{length}", make)
 
         return beginning(item, rule)
 
     def _character(self, ranges: Ranges) -> Expr:
         """A use of the rule for one character out of some ranges."""
-        return self._flat_rule(("char", ranges), class_name(ranges), partial(self._spell, ranges))
+        return self._writer.flat_rule(
+            ("char", ranges), class_name(ranges), partial(self._writer.character, ranges)
+        )
 
     def _number(self, formula: Formula) -> Expr:
         if formula is TRUE:
@@ -631,24 +463,26 @@ class Emitter:
 
     def _any_object(self) -> Expr:
         def make() -> Expr:
-            key = self._other_name(("",)) if self._once else self._any_string
+            key = self._writer.other_name(("",)) if self._once else self._writer.any_string
             other = self._layout.member(key, self._value(), False, None).expr
             if self._once:
                 none = self._layout.member(_NO_NAME, self._value(), False, None).expr
                 other = Alt((other, none))
             return self._scoped(self._layout.object([], other, None), True)
 
-        return self._rule("object", "object", make)
+        return self._writer.rule("object", "object", make)
 
     def _any_array(self) -> Expr:
-        return self._rule("array", "array", lambda: self._layout.array([], self._value(), 0, None))
+        return self._writer.rule(
+            "array", "array", lambda: self._layout.array([], self._value(), 0, None)
+        )
 
     def _value(self) -> Expr:
         def make() -> Expr:
-            scalars = (self._string_itself, self._number_itself, BOOLEAN_VALUE, _NULL)
+            scalars = (self._writer.string_itself, self._any_number, BOOLEAN_VALUE, _NULL)
             return Alt((self._any_object(), self._any_array(), *scalars))
 
-        return self._rule("value", "value", make)
+        return self._writer.rule("value", "value", make)
 
     def _literal(self, value: Any, ordered: bool = False) -> Expr:
         """One given value; numbers in any plain notation of the same value.
@@ -663,7 +497,7 @@ class Emitter:
         if kind & NUMBER:
             return exactly(decimal(value), self._notation)
         if kind == STRING:
-            return self._quoted(value)
+            return self._writer.quoted(value)
         if kind == ARRAY:
             cells = [self._literal(item, ordered) for item in value]
             return self._layout.array(cells, None, len(cells), len(cells))
@@ -673,17 +507,14 @@ class Emitter:
                 for number, (name, item) in enumerate(value.items())
             ]
             scope = len(listed), (1 << len(listed)) - 1, 0, None, True, None
-            spell = partial(spell_text, style=self._style)
-            return any_order_object(self._layout, spell, [(listed, [])], [0], scope, None)
+            return any_order_object(
+                self._layout, self._writer.spell, [(listed, [])], [0], scope, None
+            )
         members = [
-            self._layout.member(self._quoted(name), self._literal(item, ordered), True, None)
+            self._layout.member(self._writer.quoted(name), self._literal(item, ordered), True, None)
             for name, item in value.items()
         ]
         return self._layout.object(members, None, None)
-
-
-def _is_text(name: str) -> bool:
-    return not any(0xD800 <= ord(char) <= 0xDFFF for char in name)
 
 
 def _readable(pointer: str) -> str:

@@ -7,8 +7,8 @@ what its value is made of, and in how many ways it can still be completed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal as OneOf
 
 from workbench.automaton.finite import Dfa, determinise, without_empty
@@ -19,6 +19,7 @@ from workbench.frontends.json_schema.containers.any_order import (
     any_order_object,
 )
 from workbench.frontends.json_schema.containers.distinct import (
+    ample_names,
     is_written,
     listed_texts,
     number_texts,
@@ -29,6 +30,7 @@ from workbench.frontends.json_schema.containers.distinct import (
 )
 from workbench.frontends.json_schema.containers.shapes import ArrayPlan, ObjectPlan
 from workbench.frontends.json_schema.containers.value_counts import Counter, Named, is_distinct
+from workbench.frontends.json_schema.emit.writer import QUOTE, Writer
 from workbench.frontends.json_schema.logic.formula import FALSE, TRUE, Formula
 from workbench.frontends.json_schema.logic.nodes import KINDS, Node
 from workbench.frontends.json_schema.scalars.numbers import Notation
@@ -42,7 +44,7 @@ from workbench.frontends.json_schema.text.json_values import (
     decimal,
     type_bit,
 )
-from workbench.frontends.json_schema.text.whitespace import Layout, either, in_row
+from workbench.frontends.json_schema.text.whitespace import either, in_row
 from workbench.grammar.ir import (
     NEVER,
     Expr,
@@ -56,39 +58,15 @@ from workbench.grammar.ir import (
     Seq,
 )
 
-__all__ = ["UniqueEmitter", "Writing"]
+__all__ = ["UniqueEmitter"]
 
 _OTHER, _END, _BETWEEN = Guard("other"), Guard("end"), Guard("between")
 #: what scalars are as constants
 _CONSTANTS = [Guard("value", 1 << i) for i in range(4)]
 _NULL, _TRUE, _FALSE, _NO_TEXT = _CONSTANTS
 _WORDS = ((None, _NULL, b"null"), (True, _TRUE, b"true"), (False, _FALSE, b"false"))
-_QUOTE = Literal(b'"')
 #: more strings than these are written as a tree
 _FEW_TEXTS = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Writing:
-    """What the rules that gather share with the others: how things are written."""
-
-    counter: Counter
-    layout: Layout
-    quoted: Callable[[str], Expr]
-    spell: Callable[[str], Expr]
-    #: a shared rule: key, name, what writes it, origin
-    rule: Callable[[Hashable, str, Callable[[], Expr], Origin | None], Expr]
-    #: a graph over characters as what stands in a string
-    spell_graph: Callable[[Graph], Expr]
-    #: a text without the empty one that comes once, of a cell
-    fresh: Callable[[Dfa, int], OtherText]
-    #: the names of a cell of an object, without quotes and without the empty one
-    cell_name: Callable[[ObjectPlan, int], OtherText | None]
-    #: the names that are not listed and have no pattern
-    holds_empty: Callable[[ObjectPlan, int], bool]
-    member_origin: Callable[[ObjectPlan, str, Origin], Origin]
-    ample_names: Callable[[ObjectPlan], bool]
-    notation: Notation
 
 
 def _taken(guard: Guard, outermost: bool) -> Expr:
@@ -105,15 +83,17 @@ def _body_of(text: OtherText) -> Callable[[tuple[str, ...]], Expr]:
 class UniqueEmitter:
     """Writes values as scopes that collect them, and the arrays with distinct items around them."""
 
-    def __init__(self, writing: Writing) -> None:
-        self._w = writing
+    def __init__(self, counter: Counter, writer: Writer, notation: Notation) -> None:
+        self._writer = writer
+        self._layout = writer.layout
+        self._notation = notation
         self._uses: dict[int, Expr] = {}
         self._n_scopes = 0
-        self._counter = writing.counter
-        self._nodes = writing.counter.nodes
-        self._shapes = writing.counter.shapes
-        self._emptiness = writing.counter.emptiness
-        self._any_order = writing.counter.any_order
+        self._counter = counter
+        self._nodes = counter.nodes
+        self._shapes = counter.shapes
+        self._emptiness = counter.emptiness
+        self._any_order = counter.any_order
 
     def _gather(
         self,
@@ -164,14 +144,14 @@ class UniqueEmitter:
         if listed is None or len(listed) <= _FEW_TEXTS:
             return self.strings(string_texts(formula), fresh, gathers)
         graph = tree_of(sorted(text for text in listed if text))
-        body = self._w.spell_graph(graph)
+        body = self._writer.spell_graph(graph)
         text = OtherText((), body, lambda _: body, True, 0, graph)
         return self._quoted(text, "" in listed, fresh, gathers)
 
     def strings(self, texts: Dfa, fresh: bool = False, gathers: bool = True) -> Expr:
         """Strings; ``fresh`` ones do not come twice in the scope around them, which collects (``gathers``) or not."""
         some = without_empty(texts)
-        text = None if some.is_empty else self._w.fresh(some, 0)
+        text = None if some.is_empty else self._writer.fresh(some, 0)
         return self._quoted(text, 0 in texts.finals, fresh, gathers)
 
     def _quoted(self, text: OtherText | None, empty: bool, fresh: bool, gathers: bool) -> Expr:
@@ -180,7 +160,7 @@ class UniqueEmitter:
         if text is not None:
             role: OneOf["", "string"] = "string" if gathers else ""
             text = replace(text, fresh=fresh, role=role, opening=b'"', expand=_body_of(text))
-            out.append(Seq((text, _QUOTE)))
+            out.append(Seq((text, QUOTE)))
         if empty and not fresh:
             out.append(Seq((_NO_TEXT, Literal(b'""'))))
         return either(*out)
@@ -190,7 +170,7 @@ class UniqueEmitter:
         if texts.is_empty:
             return NEVER
         return replace(
-            one_number(texts, self._w.notation), fresh=fresh, role="number" if gathers else ""
+            one_number(texts, self._notation), fresh=fresh, role="number" if gathers else ""
         )
 
     def structure(self, kind: int, formula: Formula) -> Expr:
@@ -204,7 +184,7 @@ class UniqueEmitter:
         name = pointer[2:] or "root"
         if formula is TRUE:
             name = "object" if kind == OBJECT else "array"
-        return self._w.rule(
+        return self._writer.rule(
             ("collected", kind, id(formula)),
             f"{name}, one of several",
             lambda: self._written(kind, formula, origin),
@@ -251,10 +231,10 @@ class UniqueEmitter:
                 either(*map(self.value, one.nodes)),
                 self._counter.any_of(one.nodes),
                 one.required,
-                self._w.member_origin(plan, one.name, origin),
+                plan.origin_of(one.name, origin),
             )
             for one in found
-            if self._w.quoted(one.name) != NEVER
+            if self._writer.quoted(one.name) != NEVER
         ]
         if plan.least > len(members) or (plan.most is not None and plan.most < plan.least):
             return NEVER
@@ -270,7 +250,7 @@ class UniqueEmitter:
         most: int | None = None,
     ) -> Expr:
         """An object with these members: name, value, number of values, whether it has to come, origin."""
-        layout = self._w.layout
+        layout = self._layout
         begin, first, key, read, after, end = range(6)
         close = Literal(b"}")
         edges: list[tuple[int, Expr, int]] = [
@@ -286,7 +266,7 @@ class UniqueEmitter:
                 (after, in_row(_END, layout.last, close), end),
             ]
         for number, (name, value, _, _, place) in enumerate(members):
-            quoted = in_row(Guard("take", 1 << number), self._w.quoted(name))
+            quoted = in_row(Guard("take", 1 << number), self._writer.quoted(name))
             edges.append((key, layout.member(quoted, value, False, place).expr, read))
         graph = layout.nested(Graph(6, begin, (end,), tuple(edges), origin=origin))
         required = sum(1 << i for i, member in enumerate(members) if member[3])
@@ -305,13 +285,13 @@ class UniqueEmitter:
                 value, target, asks = self.value(move.node), move.target, (move.before, move.asks)
                 if move.listed:
                     name = plan.named[move.label]
-                    if self._w.quoted(name) != NEVER:
-                        place = self._w.member_origin(plan, name, origin)
+                    if self._writer.quoted(name) != NEVER:
+                        place = plan.origin_of(name, origin)
                         listed.append(Listed(name, move.label, value, target, place, *asks))
                     continue
                 keys = self._names(plan, move.label)
                 others += [Other(key, value, target, *asks) for key in keys]
-                if self._w.holds_empty(plan, move.label):
+                if plan.has_empty_name(move.label):
                     listed.append(Listed("", len(plan.named), value, target, None, *asks))
             states.append((listed, others))
         names = (*plan.named, "")
@@ -319,15 +299,15 @@ class UniqueEmitter:
         bounds = machine.required, machine.least, machine.most
         if not self._any_order:
             return self._ordered(plan, states[0], gather, machine.required, origin)
-        scope = len(names), *bounds, self._w.ample_names(plan), gather
+        scope = len(names), *bounds, ample_names(plan), gather
         return any_order_object(
-            self._w.layout, self._w.spell, states, machine.finals, scope, origin
+            self._layout, self._writer.spell, states, machine.finals, scope, origin
         )
 
     def _names(self, plan: ObjectPlan, cell: int) -> list[Expr]:
         """The names of a cell of an object, the empty one apart."""
-        text = self._w.cell_name(plan, cell)
-        return [] if text is None else [Seq((_QUOTE, replace(text, role="name"), _QUOTE))]
+        text = self._writer.cell_text(plan, cell)
+        return [] if text is None else [Seq((QUOTE, replace(text, role="name"), QUOTE))]
 
     def _ordered(
         self,
@@ -338,7 +318,7 @@ class UniqueEmitter:
         origin: Origin,
     ) -> Expr:
         """Listed names in their order, then any others."""
-        layout = self._w.layout
+        layout = self._layout
         values: dict[int, list[Listed]] = {}
         for one in state[0]:
             values.setdefault(one.number, []).append(one)
@@ -349,7 +329,7 @@ class UniqueEmitter:
         ]
         members = [
             layout.member(
-                in_row(Guard("name", 1 << one.number), self._w.quoted(one.name)),
+                in_row(Guard("name", 1 << one.number), self._writer.quoted(one.name)),
                 one.value,
                 bool(required >> one.number & 1),
                 one.origin,
@@ -359,15 +339,15 @@ class UniqueEmitter:
         others = [layout.member(one.key, one.value, False, None).expr for one in state[1]]
         # the empty name is no text that is watched: it has a number, and comes once by it
         take = Guard("take", 1 << len(plan.named))
-        none = Seq((_QUOTE, take, _QUOTE))
+        none = Seq((QUOTE, take, QUOTE))
         others += [layout.member(none, one.value, False, None).expr for one in empty]
         graph = layout.object(members, either(*others) if others else None, origin, closing=_END)
-        ample = self._w.ample_names(plan)
+        ample = ample_names(plan)
         return Scope(graph, len(plan.named) + 1, 0, 0, None, ample, gather, origin=origin)
 
     def _by_states(self, plan: ObjectPlan, origin: Origin) -> Expr:
         """An object in order whose formula is decided as it is read."""
-        layout = self._w.layout
+        layout = self._layout
         explored = self._shapes.explored(plan, self._emptiness.fits)
         edges: list[tuple[int, Expr, int]] = []
         skips: list[tuple[int, int]] = []
@@ -377,13 +357,13 @@ class UniqueEmitter:
                 value, target = self.value(move.node), explored.of(move.target)
                 if state[0] < len(plan.named):
                     name = plan.named[state[0]]
-                    place = self._w.member_origin(plan, name, origin)
-                    key = in_row(Guard("name", 1 << state[0]), self._w.quoted(name))
+                    place = plan.origin_of(name, origin)
+                    key = in_row(Guard("name", 1 << state[0]), self._writer.quoted(name))
                     edges.append((number, layout.member(key, value, False, place).expr, target))
                     continue
                 keys = self._names(plan, move.label)
-                if self._w.holds_empty(plan, move.label):
-                    keys.append(Seq((_QUOTE, Guard("take", 1 << len(plan.named)), _QUOTE)))
+                if plan.has_empty_name(move.label):
+                    keys.append(Seq((QUOTE, Guard("take", 1 << len(plan.named)), QUOTE)))
                 edges += [
                     (number, layout.member(key, value, False, None).expr, target) for key in keys
                 ]
@@ -394,7 +374,7 @@ class UniqueEmitter:
             (b"{", b"}"), len(explored.states), edges, skips, final, origin, closing=_END
         )
         gather = self._gather("object", (MANY,) * len(names), names, ample=True)
-        ample = self._w.ample_names(plan)
+        ample = ample_names(plan)
         return Scope(graph, len(names), 0, 0, None, ample, gather, origin=origin)
 
     # Arrays
@@ -416,7 +396,7 @@ class UniqueEmitter:
         tail: bool = True,
     ) -> Expr:
         """An array: the items in order, the last of them any number of times (unless ``tail`` is false)."""
-        layout = self._w.layout
+        layout = self._layout
         n = len(items)
         begin, end = 2 * n + 1, 2 * n + 2
         close = Literal(b"]")
@@ -442,7 +422,7 @@ class UniqueEmitter:
 
         Constants are members with a number, the same at all positions; other values are compared by content.
         """
-        layout = self._w.layout
+        layout = self._layout
         if plan.longest:
             first = [plan.item(n) for n in range(plan.longest)]
             self._counter.prefixed(first, plan.item(plan.longest))

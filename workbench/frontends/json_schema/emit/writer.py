@@ -1,0 +1,208 @@
+"""What all rules of one grammar share: their names, and how strings and names of members are written.
+
+Both emitters write by it, that of plain values and that of values inside arrays with distinct items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import partial
+
+from workbench.automaton.budgets import in_force, using
+from workbench.automaton.finite import Dfa, complement, determinise, to_graph, without_empty
+from workbench.frontends.json_schema.containers.distinct import is_endless
+from workbench.frontends.json_schema.containers.shapes import ObjectPlan
+from workbench.frontends.json_schema.logic.strings import spelled
+from workbench.frontends.json_schema.scalars.counted import Counted
+from workbench.frontends.json_schema.text.coding import other_names
+from workbench.frontends.json_schema.text.json_spelling import (
+    ANY,
+    Ranges,
+    quoted,
+    spell as spell_text,
+    spell_class,
+)
+from workbench.frontends.json_schema.text.whitespace import Layout, in_row
+from workbench.grammar.ir import (
+    NEVER,
+    Alt,
+    CharSet,
+    Expr,
+    Graph,
+    Literal,
+    Origin,
+    OtherText,
+    Ref,
+    Repeat,
+    Seq,
+    literal,
+)
+from workbench.grammar.lazy import LazyRules
+
+__all__ = ["ANY_CHARACTER", "ANY_STRING", "QUOTE", "Writer"]
+
+QUOTE = Literal(b'"')
+#: The expressions for one character of a string, and any string.
+ANY_CHARACTER = spell_class(ANY)
+_ANY_CONTENT = Repeat(ANY_CHARACTER, 0, None)
+ANY_STRING = Seq((QUOTE, _ANY_CONTENT, QUOTE))
+
+
+class Writer:
+    """Names the rules of one grammar, writes each when it is asked for, and spells texts in one style.
+
+    ``layout`` puts whitespace between values. ``style`` is that of :func:`spell_class`. ``once``: names that are
+    not listed come once in an object.
+    """
+
+    def __init__(self, layout: Layout, style: str, once: bool) -> None:
+        self.layout = layout
+        self.once = once
+        #: whether characters were left out that there is no way to write
+        self.lost = False
+        #: rules that hold no whitespace between values
+        self.flat: set[str] = set()
+        self._style = style
+        self._any_content: Expr = _ANY_CONTENT
+        #: any string, written out
+        self.string_itself: Expr = ANY_STRING
+        if style != "any":
+            self._any_content = Repeat(self.character(ANY), 0, None)
+            self.string_itself = Seq((QUOTE, self._any_content, QUOTE))
+        self._rules: dict[Hashable, Ref] = {}
+        self._texts: dict[Hashable, Expr] = {}
+        self._pending: dict[str, Callable[[], Expr]] = {}
+        #: rules are written later, when these may no longer be in force
+        self._budgets = in_force()
+        self._taken: dict[str, int] = {}
+        #: any string, by one rule for all uses: what it allows inside is worked out once
+        self.any_string: Expr = self.flat_rule("string", "string", lambda: self.string_itself)
+
+    # Rules
+
+    def rule(
+        self, key: Hashable, name: str, make: Callable[[], Expr], origin: Origin | None = None
+    ) -> Ref:
+        """A use of the rule for a key; all with the same key share it. ``make`` writes it when it is reached.
+
+        The first use decides on the name (with a number behind it where it is taken), ``make`` and ``origin``.
+        """
+        known = self._rules.get(key)
+        if known is None:
+            known = self._rules[key] = Ref(self._name(name), origin=origin)
+            self._pending[known.name] = make
+        return known
+
+    def flat_rule(
+        self, key: Hashable, name: str, make: Callable[[], Expr], origin: Origin | None = None
+    ) -> Ref:
+        """:meth:`rule` for a scalar or a part of one, without whitespace between values."""
+        made = self.rule(key, name, make, origin)
+        self.flat.add(made.name)
+        return made
+
+    def started(self, expr: Expr, wanted: str) -> tuple[LazyRules, str]:
+        """The rules with a start rule for an expression, and its name."""
+        name = self._name(wanted)
+        self._pending[name] = lambda: expr
+        return self.starting(name), name
+
+    def starting(self, name: str) -> LazyRules:
+        """The rules, each written when it is reached; one that there is already starts."""
+        return LazyRules(self._write, name)
+
+    def _write(self, name: str) -> Expr:
+        with using(self._budgets):
+            return self._pending[name]()
+
+    def _name(self, wanted: str) -> str:
+        """A rule name that is not taken yet."""
+        number = self._taken.get(wanted, 0)
+        self._taken[wanted] = number + 1
+        if not number:
+            return wanted
+        return self._name(f"{wanted}~{number + 1}")
+
+    # Texts
+
+    def character(self, ranges: Ranges) -> Expr:
+        """One character out of some ranges, as it stands in a string."""
+        if self._style == "any":
+            return spell_class(ranges)
+        made = spell_class(ranges, style=self._style)
+        self.lost = self.lost or made == NEVER
+        return made
+
+    def spell(self, text: str) -> Expr:
+        """A text without quotes; ``NEVER`` where it cannot be written."""
+        return spell_text(text, style=self._style)
+
+    def quoted(self, text: str) -> Expr:
+        """A text between its quotes; ``NEVER`` where it cannot be written."""
+        made = quoted(text, style=self._style)
+        self.lost = self.lost or (made == NEVER and _is_text(text))
+        return made
+
+    def spelled(self, content: Expr, counted: Callable[[Counted], Expr] | None = None) -> Expr:
+        """An expression over characters as it stands in a string; ``counted`` as in ``strings.spelled``."""
+        return spelled(content, self.character, self._style, counted)
+
+    def spell_graph(self, graph: Graph) -> Expr:
+        """A graph over characters as it stands in a string, with escapes only where they are needed."""
+        style = "ascii" if self._style == "ascii" else "plain"
+        return spelled(graph, partial(spell_class, style=style), style)
+
+    def fresh(self, texts: Dfa, cell: int) -> OtherText:
+        """The content of a string that is not empty and does not come twice in its scope.
+
+        Contents with different numbers ``cell`` are told apart.
+        """
+        graph = to_graph(texts, CharSet)
+        if is_endless(texts):
+            return OtherText((), self.spelled(graph), self._other_text, True, cell)
+        return OtherText((), self.spell_graph(graph), self._other_text, True, cell, graph)
+
+    def other_name(self, names: tuple[str, ...]) -> Expr:
+        """A name that is none of these, quotes included; it comes once where such names do."""
+        known = self._texts.get(names)
+        if known is None:
+            expand = other_names if self._style == "any" else self._other_text
+            content = OtherText(names, self._any_content, expand, self.once)
+            known = self._texts[names] = Seq((QUOTE, content, QUOTE))
+        return known
+
+    def cell_name(self, plan: ObjectPlan, number: int) -> Expr:
+        """A name of a cell of an object, quotes included; not the empty one where names come once.
+
+        ``NEVER`` when there is no other.
+        """
+        cell = plan.cells()[number]
+        if cell.content is None:
+            if self.once:
+                return self.other_name(tuple(sorted({"", *plan.named})))
+            return self.other_name(tuple(sorted(plan.named))) if plan.named else self.any_string
+        known = self._texts.get(id(cell))
+        if known is None:
+            content: Expr = self.spelled(cell.content)
+            if self.once:
+                content = self.cell_text(plan, number) or NEVER
+            known = self._texts[id(cell)] = in_row(QUOTE, content, QUOTE)
+        return known
+
+    def cell_text(self, plan: ObjectPlan, number: int) -> OtherText | None:
+        """A name of a cell that comes once, without quotes; ``None`` when the cell has just the empty one."""
+        names = plan.cell_names(number)
+        if names is None:
+            expand = other_names if self._style == "any" else self._other_text
+            return OtherText(tuple(sorted({"", *plan.named})), self._any_content, expand, True)
+        some = without_empty(names)
+        return None if some.is_empty else self.fresh(some, number + 1)
+
+    def _other_text(self, names: tuple[str, ...]) -> Expr:
+        """All texts but some, written out in a style of its own."""
+        listed = determinise(Alt(tuple(literal(name) for name in names if _is_text(name))))
+        return self.spelled(to_graph(complement(listed), CharSet))
+
+
+def _is_text(name: str) -> bool:
+    return not any(0xD800 <= ord(char) <= 0xDFFF for char in name)
