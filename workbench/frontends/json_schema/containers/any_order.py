@@ -14,6 +14,7 @@ from functools import partial
 
 from workbench.automaton.budgets import in_force, too_complex
 from workbench.frontends.json_schema.containers.derivatives import Derivatives, Fits, ends
+from workbench.frontends.json_schema.containers.object_plan import ObjectPlan
 from workbench.frontends.json_schema.containers.obligations import (
     Clauses,
     either_of,
@@ -21,7 +22,6 @@ from workbench.frontends.json_schema.containers.obligations import (
     without,
 )
 from workbench.frontends.json_schema.containers.propagate import alone
-from workbench.frontends.json_schema.containers.shapes import ObjectPlan
 from workbench.frontends.json_schema.logic import facts as f
 from workbench.frontends.json_schema.logic.formula import FALSE, TRUE, Fact, Formula, facts_in
 from workbench.frontends.json_schema.logic.nodes import Node

@@ -24,7 +24,8 @@ from workbench.automaton.finite import (
 from workbench.automaton.languages import is_ample, language_of
 from workbench.automaton.model import MANY, Language
 from workbench.errors import UnsupportedConstraint
-from workbench.frontends.json_schema.containers.shapes import ObjectPlan, plain_parts
+from workbench.frontends.json_schema.containers.object_plan import ObjectPlan
+from workbench.frontends.json_schema.containers.propagate import plain_parts
 from workbench.frontends.json_schema.logic import facts as f
 from workbench.frontends.json_schema.logic.formula import FALSE, TRUE, Formula
 from workbench.frontends.json_schema.logic.intervals import numbers_in

@@ -11,7 +11,7 @@ from workbench.frontends.json_schema.containers.distinct import (
     has_structures,
     is_endless,
 )
-from workbench.frontends.json_schema.containers.value_counts import Counter
+from workbench.frontends.json_schema.containers.value_counts import ValueCounter
 from workbench.frontends.json_schema.logic.nodes import Nodes
 from workbench.frontends.json_schema.read.document import Document
 from workbench.frontends.json_schema.text.json_values import ARRAY
@@ -21,20 +21,20 @@ from workbench.wording import number_of
 __all__ = ["plan_unique_items"]
 
 
-def plan_unique_items(document: Document) -> Counter:
+def plan_unique_items(document: Document) -> ValueCounter:
     """Decide for each ``uniqueItems`` of a document whether it is enforced, and note it in the outcomes.
 
     Returns the counter of the values of the document, which knows what was taken back.
 
     Raises ``UnsupportedConstraint`` for items that cannot be compared, unless it is to be reported.
     """
-    counter = Counter(Nodes(document.of_value), document.any_order)
+    counter = ValueCounter(Nodes(document.of_value), document.any_order)
     if document.unique and _plan_items(document, counter):
-        counter = Counter(Nodes(document.of_value), document.any_order)
+        counter = ValueCounter(Nodes(document.of_value), document.any_order)
     return counter
 
 
-def _plan_items(document: Document, counter: Counter) -> bool:
+def _plan_items(document: Document, counter: ValueCounter) -> bool:
     """Note what becomes of each ``uniqueItems``; take it back where items cannot be compared.
 
     Returns whether some were taken back. Raises ``UnsupportedConstraint`` unless it is to be reported.
@@ -91,7 +91,7 @@ def _plan_items(document: Document, counter: Counter) -> bool:
     return taken_back
 
 
-def _said_of_structures(document: Document, counter: Counter) -> list[tuple[str, str]]:
+def _said_of_structures(document: Document, counter: ValueCounter) -> list[tuple[str, str]]:
     """What is left out among items that hold others, and of which kinds it is.
 
     What was counted before is not counted again, so what was met there is said here, too.

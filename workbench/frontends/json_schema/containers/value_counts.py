@@ -16,6 +16,7 @@ from workbench.frontends.json_schema.containers.any_order import (
     any_order_machine,
     touched,
 )
+from workbench.frontends.json_schema.containers.array_plan import ArrayPlan
 from workbench.frontends.json_schema.containers.derivatives import ends
 from workbench.frontends.json_schema.containers.distinct import (
     count_texts,
@@ -26,23 +27,15 @@ from workbench.frontends.json_schema.containers.distinct import (
     string_texts,
 )
 from workbench.frontends.json_schema.containers.emptiness import Emptiness
-from workbench.frontends.json_schema.containers.shapes import (
-    ArrayPlan,
-    ObjectPlan,
-    Shapes,
-    plain_parts,
-)
+from workbench.frontends.json_schema.containers.object_plan import ObjectPlan
+from workbench.frontends.json_schema.containers.propagate import plain_parts
+from workbench.frontends.json_schema.containers.shapes import Shapes
 from workbench.frontends.json_schema.logic import facts as f
 from workbench.frontends.json_schema.logic.formula import FALSE, TRUE, Formula, facts_in
 from workbench.frontends.json_schema.logic.nodes import KINDS, Node, Nodes
-from workbench.frontends.json_schema.text.json_values import (
-    BOOLEAN,
-    NULL,
-    NUMBER,
-    STRING,
-)
+from workbench.frontends.json_schema.text.json_values import BOOLEAN, NULL, NUMBER, STRING
 
-__all__ = ["Counter", "Named", "is_distinct"]
+__all__ = ["ValueCounter", "Named", "is_distinct"]
 
 
 class Named(NamedTuple):
@@ -60,7 +53,7 @@ class _Case(NamedTuple):
     overlaps: bool
 
 
-class Counter:
+class ValueCounter:
     """How many values nodes have, in any order of names or in that of the schema."""
 
     def __init__(self, nodes: Nodes, any_order: bool) -> None:

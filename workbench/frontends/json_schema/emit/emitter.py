@@ -27,6 +27,7 @@ from workbench.frontends.json_schema.containers.any_order import (
     any_order_object,
     distinct_items,
 )
+from workbench.frontends.json_schema.containers.array_plan import ArrayPlan
 from workbench.frontends.json_schema.containers.distinct import (
     ample_names,
     choices_of,
@@ -37,12 +38,9 @@ from workbench.frontends.json_schema.containers.distinct import (
     one_number,
 )
 from workbench.frontends.json_schema.containers.emptiness import placed
+from workbench.frontends.json_schema.containers.object_plan import ObjectPlan
 from workbench.frontends.json_schema.containers.propagate import plain_parts
-from workbench.frontends.json_schema.containers.shapes import (
-    ArrayPlan,
-    ObjectPlan,
-)
-from workbench.frontends.json_schema.containers.value_counts import Counter
+from workbench.frontends.json_schema.containers.value_counts import ValueCounter
 from workbench.frontends.json_schema.emit.unique_emitter import UniqueEmitter
 from workbench.frontends.json_schema.emit.writer import QUOTE, Writer
 from workbench.frontends.json_schema.logic import facts as f
@@ -52,10 +50,7 @@ from workbench.frontends.json_schema.logic.nodes import KINDS, Node
 from workbench.frontends.json_schema.logic.strings import string_content, surely_possible
 from workbench.frontends.json_schema.scalars.counted import Counted, beginning, block
 from workbench.frontends.json_schema.scalars.numbers import ANY_NOTATION, Notation, exactly
-from workbench.frontends.json_schema.text.json_spelling import (
-    Ranges,
-    class_name,
-)
+from workbench.frontends.json_schema.text.json_spelling import Ranges, class_name
 from workbench.frontends.json_schema.text.json_values import (
     ARRAY,
     BOOLEAN,
@@ -67,18 +62,7 @@ from workbench.frontends.json_schema.text.json_values import (
     type_bit,
 )
 from workbench.frontends.json_schema.text.whitespace import Member, either, in_row
-from workbench.grammar.ir import (
-    EMPTY,
-    NEVER,
-    Alt,
-    Expr,
-    Guard,
-    Literal,
-    Origin,
-    Ref,
-    Scope,
-    Seq,
-)
+from workbench.grammar.ir import EMPTY, NEVER, Alt, Expr, Guard, Literal, Origin, Ref, Scope, Seq
 from workbench.grammar.lazy import LazyRules
 
 __all__ = ["Emitter"]
@@ -96,7 +80,9 @@ BOOLEAN_VALUE = Alt((Literal(b"true"), Literal(b"false")))
 class Emitter:
     """Writes the values of nodes by a :class:`Writer`."""
 
-    def __init__(self, counter: Counter, writer: Writer, notation: Notation = ANY_NOTATION) -> None:
+    def __init__(
+        self, counter: ValueCounter, writer: Writer, notation: Notation = ANY_NOTATION
+    ) -> None:
         self._any_order = counter.any_order
         self._nodes = counter.nodes
         self._shapes = counter.shapes

@@ -13,11 +13,8 @@ from typing import Any, Literal as OneOf
 
 from workbench.automaton.finite import Dfa, determinise, without_empty
 from workbench.automaton.model import MANY
-from workbench.frontends.json_schema.containers.any_order import (
-    Listed,
-    Other,
-    any_order_object,
-)
+from workbench.frontends.json_schema.containers.any_order import Listed, Other, any_order_object
+from workbench.frontends.json_schema.containers.array_plan import ArrayPlan
 from workbench.frontends.json_schema.containers.distinct import (
     ample_names,
     is_written,
@@ -28,8 +25,8 @@ from workbench.frontends.json_schema.containers.distinct import (
     string_texts,
     tree_of,
 )
-from workbench.frontends.json_schema.containers.shapes import ArrayPlan, ObjectPlan
-from workbench.frontends.json_schema.containers.value_counts import Counter, Named, is_distinct
+from workbench.frontends.json_schema.containers.object_plan import ObjectPlan
+from workbench.frontends.json_schema.containers.value_counts import Named, ValueCounter, is_distinct
 from workbench.frontends.json_schema.emit.writer import QUOTE, Writer
 from workbench.frontends.json_schema.logic.formula import FALSE, TRUE, Formula
 from workbench.frontends.json_schema.logic.nodes import KINDS, Node
@@ -83,7 +80,7 @@ def _body_of(text: OtherText) -> Callable[[tuple[str, ...]], Expr]:
 class UniqueEmitter:
     """Writes values as scopes that collect them, and the arrays with distinct items around them."""
 
-    def __init__(self, counter: Counter, writer: Writer, notation: Notation) -> None:
+    def __init__(self, counter: ValueCounter, writer: Writer, notation: Notation) -> None:
         self._writer = writer
         self._layout = writer.layout
         self._notation = notation

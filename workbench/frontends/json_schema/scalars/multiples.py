@@ -34,17 +34,7 @@ from workbench.frontends.json_schema.scalars.numbers import (
     number_between,
 )
 from workbench.frontends.json_schema.text.json_spelling import Ranges
-from workbench.grammar.ir import (
-    NEVER,
-    Alt,
-    ByteSet,
-    CharSet,
-    Expr,
-    Graph,
-    Repeat,
-    Seq,
-    literal,
-)
+from workbench.grammar.ir import NEVER, Alt, ByteSet, CharSet, Expr, Graph, Repeat, Seq, literal
 
 __all__ = ["in_characters", "number_of", "shortest"]
 

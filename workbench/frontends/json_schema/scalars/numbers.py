@@ -14,17 +14,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from workbench.automaton.budgets import in_force, too_complex
-from workbench.grammar.ir import (
-    EMPTY,
-    NEVER,
-    Alt,
-    ByteSet,
-    Expr,
-    Graph,
-    Literal,
-    Repeat,
-    Seq,
-)
+from workbench.grammar.ir import EMPTY, NEVER, Alt, ByteSet, Expr, Graph, Literal, Repeat, Seq
 
 __all__ = [
     "ANY_NOTATION",

@@ -7,14 +7,7 @@ import warnings
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from workbench.automaton.finite import (
-    Dfa,
-    Recogniser,
-    complement,
-    determinise,
-    minimise,
-    to_graph,
-)
+from workbench.automaton.finite import Dfa, Recogniser, complement, determinise, minimise, to_graph
 from workbench.errors import GrammarSyntaxError
 from workbench.frontends.json_schema.scalars.boundaries import with_boundaries
 from workbench.frontends.lookaround import look_automaton, looks_around, parse_looking
