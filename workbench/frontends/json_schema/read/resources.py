@@ -2,6 +2,9 @@
 
 Other documents come from a registry that the caller passes (of the ``referencing`` library, or a plain
 mapping from URI to schema); nothing is fetched.
+
+Documents are looked through here, not by that library: places need JSON pointers, a schema may be malformed (the
+error must say where), and references may lead under keywords that no draft knows.
 """
 
 from __future__ import annotations
