@@ -64,9 +64,9 @@ class Asking:
             raise GrammarTooComplex("schema nesting levels", MAX_LEVELS) from None
 
     def culprit(self, part: Location) -> Location | None:
-        """The smallest part without any value that another one has to have in it.
+        """The innermost part without any value among those that a part cannot do without.
 
-        None where there is none, and where such parts have to have each other in them without end.
+        None where there is none, and where such parts need each other without end.
         """
         found, seen = None, {part.index}
         while True:

@@ -146,7 +146,7 @@ def _steps(
 
 
 def _over(name: str, fact: Fact) -> Formula | None:
-    """What has become of a fact about one name alone that has come."""
+    """The truth of a fact about one name alone, once that name has come; ``None`` for other facts."""
     if not isinstance(fact, f.Members) or alone(fact) != name:
         return None
     return TRUE if fact.positive else FALSE
@@ -284,7 +284,7 @@ def any_order_object(
 
 
 def _by_key(others: Sequence[Other]) -> list[list[Other]]:
-    """Members with the same names together."""
+    """Groups of members that have the same names."""
     found: dict[int, list[Other]] = {}
     for other in others:
         found.setdefault(id(other.key), []).append(other)
@@ -327,7 +327,7 @@ def distinct_items(
 
 
 class _Names:
-    """Writes the names of a state as a tree: where it branches, a guard asks whether there is one below."""
+    """Writes the names of a state as a trie; at each branch a guard asks whether a name below may still come."""
 
     def __init__(
         self,
@@ -389,7 +389,7 @@ class _Names:
 
 
 def _common(group: Sequence[Listed], depth: int) -> int:
-    """How many characters the names, sorted, have in common; ``depth`` of them are known to be."""
+    """The length of the longest common prefix of sorted names; it is ``depth`` or more."""
     low, high = group[0].name, group[-1].name
     length = min(len(low), len(high))
     while depth < length and low[depth] == high[depth]:

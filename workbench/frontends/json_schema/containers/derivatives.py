@@ -8,9 +8,9 @@ satisfies it.
 
 The plain part of a conjunction (rules for members, required names, counts) is kept apart; the rest, the
 *open* part, shrinks as members are read. At each member every fact that it touches is decided: the
-value is held to the fact's schema, or to its opposite, or to neither, and the fact becomes true, false
-or stays. Not crediting a fact is always sound, since formulas have no "not"; so the union over the
-choices is exact, and different choices may overlap.
+value has to satisfy the fact's schema, or its opposite, or neither, and the fact becomes true or false or
+stays. To take a fact for false is always sound, since formulas are monotone (they have no "not"); so the
+union over the choices is exact, and different choices may overlap.
 
 Members come in a fixed order here: listed names first, then others. Where they come in any order
 (``any_order``), the engine's frames keep which names came, and the same steps serve without positions.
@@ -220,7 +220,7 @@ def _is_sure(choices: list[Option]) -> bool:
 
 
 def _told_apart(choices: list[Option]) -> list[Option]:
-    """Options that do not overlap, for a fact whose opposite is asked as well."""
+    """Disjoint options, for a fact whose opposite occurs in the formula, too."""
     asked = [atoms for atoms, _ in choices if atoms]
     if len(choices) != 2 or len(asked) != 1 or len(asked[0]) != 1:
         return choices
@@ -260,7 +260,7 @@ def counted(fact: Fact) -> list[Option] | None:
 
 
 def unless(schema: Location) -> tuple[Atom, ...]:
-    """What to ask of a value that is not credited with a schema: the opposite, where that is small."""
+    """What a value has to satisfy if a schema is taken not to hold: its opposite where that is small, else nothing."""
     return ((schema, False),) if is_cheap(schema) else ()
 
 

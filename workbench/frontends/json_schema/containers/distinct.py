@@ -170,9 +170,10 @@ def _some(dfa: Dfa | None) -> Dfa | None:
 
 
 def string_texts(formula: Formula) -> Dfa:
-    """The texts of a formula about strings, as far as they are written where each counts.
+    """The texts of a formula about strings, as far as they are written where they are compared.
 
-    Where few texts follow a beginning, no escape is written that tells a character piece by piece.
+    Where a prefix has few completions, control characters without a short escape are left out: their escapes
+    would spell one character in several steps.
     """
     if formula is TRUE:
         return determinise(_ANY_TEXT)
@@ -324,25 +325,25 @@ def count_texts(dfa: Dfa) -> int | None:
 
 
 def is_endless(dfa: Dfa) -> bool:
-    """Whether each beginning of a text goes on in endlessly many ways."""
+    """Whether each prefix of a text has endlessly many completions."""
     return min(_language(dfa).counts) >= MANY
 
 
 def goes_on(dfa: Dfa) -> bool:
-    """Whether beginnings of a few characters go on in far more ways than texts ever come."""
+    """Whether each prefix of a few characters has far more completions than texts will ever come."""
     return is_ample(_language(dfa), _BEGINNING)
 
 
 def ample_names(plan: ObjectPlan) -> bool:
-    """Whether each beginning of a name that is not listed goes on in far more ways than names ever come."""
+    """Whether each prefix of a name that is not listed has far more completions than names will ever come."""
     found = [plan.cell_names(number) for number in range(len(plan.cells()))]
     return all(names is None or goes_on(without_empty(names)) for names in found)
 
 
 def guarded_choice(exprs: Sequence[Expr]) -> Expr:
-    """Any of some expressions of which no text satisfies two; each is taken as the member of its number.
+    """A choice of disjoint expressions; each is the member of the scope that has its index.
 
-    Where fewer of them are possible after a byte than before, a guard asks whether one of these is left.
+    Where a byte excludes some of them, a guard asks whether one of the others may still come.
     """
     if not exprs:
         return NEVER

@@ -109,7 +109,7 @@ class ValueCounter:
         return tuple(id(self.nodes.formula(node, kind)) for kind in KINDS)
 
     def _goes_on(self, node: Node) -> bool:
-        """Whether each beginning of a text or number of a node goes on without end."""
+        """Whether each prefix of a text or number of a node has endlessly many completions."""
         for kind, texts in ((STRING, string_texts), (NUMBER, partial(number_texts, self.nodes))):
             formula = self.nodes.formula(node, kind)
             if formula is not FALSE:

@@ -161,7 +161,7 @@ class Emitter:
         return known
 
     def _placed(self, kind: int, formula: Formula, origin: Origin) -> Expr:
-        """As ``_written``; a budget that is used up there is named with the place in the schema."""
+        """As ``_written``; an error about a budget gets the place in the schema."""
         try:
             return self._written(kind, formula, origin)
         except GrammarTooComplex as error:

@@ -42,7 +42,7 @@ class _Facts:
         return types
 
     def with_choice(self, choice: Location) -> _Facts:
-        """The first group decided."""
+        """The same with one schema chosen from the first group."""
         return _with(_Facts(self.own, self.groups[1:]), choice)
 
     def required(self) -> set[str]:
@@ -66,7 +66,7 @@ class Exclusion:
         self._steps = 0
 
     def apart(self, location: Location, group: _Group, left: int, right: int) -> bool:
-        """Whether no value satisfies two of a ``oneOf``, and what is beside it, at once."""
+        """Whether it is proved that no value satisfies two schemas of a ``oneOf`` and those beside it at once."""
         key = (location.index, group[0].index, min(left, right), max(left, right))
         known = self._known.get(key)
         if known is None:
