@@ -20,7 +20,6 @@ from workbench.automaton import serial
 from workbench.automaton.build import build_automaton
 from workbench.automaton.model import Automaton
 from workbench.automaton.serial import Artifact, read_artifact, write_artifact
-from workbench.frontends.json_schema.coding import other_names
 from workbench.grammar.ir import (
     CharSet,
     Expr,
@@ -35,6 +34,7 @@ from workbench.grammar.ir import (
     Scope,
     Seq,
 )
+from workbench.grammar.json_strings import other_names
 from workbench.grammar.lazy import LazyRules
 
 NAMES = {other_names: "json texts"}

@@ -19,7 +19,6 @@ import workbench as wb
 from tests.engine.walks import ids_of, mask_of
 from workbench.automaton.budgets import Budgets
 from workbench.automaton.finite import determinise, minimise, to_graph
-from workbench.frontends.json_schema.coding import other_names
 from workbench.frontends.json_schema.emit import ANY_CHARACTER
 from workbench.grammar.ir import (
     Alt,
@@ -37,6 +36,7 @@ from workbench.grammar.ir import (
     Seq,
     literal,
 )
+from workbench.grammar.json_strings import other_names
 from workbench.grammar.lazy import LazyRules
 from workbench.grammar.scopes import written_out
 

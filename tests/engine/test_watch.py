@@ -15,9 +15,9 @@ import pytest
 import workbench as wb
 from tests.engine.walks import ids_of, mask_of
 from workbench.automaton.budgets import Budgets
-from workbench.frontends.json_schema.coding import other_names
 from workbench.frontends.json_schema.emit import ANY_CHARACTER
 from workbench.grammar.ir import Alt, Expr, Grammar, Literal, OtherText, Ref, Repeat, Seq
+from workbench.grammar.json_strings import other_names
 from workbench.grammar.lazy import LazyRules
 
 BODY = Repeat(ANY_CHARACTER, 0, None)

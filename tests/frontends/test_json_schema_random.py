@@ -15,11 +15,11 @@ from tests.frontends.ir_match import matches
 from workbench.automaton.finite import determinise, to_graph
 from workbench.errors import GrammarSyntaxError, GrammarTooComplex, UnsatisfiableGrammar
 from workbench.frontends.json_schema import json_schema
-from workbench.frontends.json_schema.coding import coded, other_names
 from workbench.frontends.json_schema.numbers import Bound, exactly, number_between
 from workbench.frontends.json_schema.spelling import complement, spell_class
 from workbench.frontends.regex import parse_regex, search
 from workbench.grammar.ir import NEVER, CharSet
+from workbench.grammar.json_strings import coded, other_names
 
 NAMES = ["a", "b", "c", "é"]
 TEXTS = st.one_of(

@@ -57,7 +57,7 @@ class CompiledGrammar:
         artifact = Artifact(
             self.grammar, automaton, budgets, missing, self.vocabulary.fingerprint, package
         )
-        from workbench.frontends.json_schema.coding import other_names
+        from workbench.grammar.json_strings import other_names
 
         write_artifact(path, artifact, {other_names: _JSON_TEXTS, _other_names: _JSON_TEXTS})
 
@@ -130,7 +130,7 @@ def load_compiled(
 
 def _other_names(texts: tuple[str, ...]) -> Expr:
     """As the front end's, which is imported when it is used."""
-    from workbench.frontends.json_schema.coding import other_names
+    from workbench.grammar.json_strings import other_names
 
     return other_names(texts)
 

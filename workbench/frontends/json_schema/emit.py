@@ -28,7 +28,6 @@ from workbench.frontends.json_schema.anyorder import (
     free_object,
     unlike_items,
 )
-from workbench.frontends.json_schema.coding import other_names
 from workbench.frontends.json_schema.counted import Counted, beginning, block
 from workbench.frontends.json_schema.distinct import (
     choices_of,
@@ -88,6 +87,7 @@ from workbench.grammar.ir import (
     Seq,
     literal,
 )
+from workbench.grammar.json_strings import other_names
 from workbench.grammar.lazy import LazyRules
 
 __all__ = ["ANY_CHARACTER", "ANY_STRING", "Emitter"]

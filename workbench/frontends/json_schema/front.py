@@ -3,7 +3,7 @@
 Reading order: ``plain``, ``values``, ``location``, ``resources``, ``document``, ``keywords`` (reading the schema),
 ``formula``, ``facts``, ``nodes``, ``exclusive``, ``unevaluated`` (what it says), ``patterns``, ``formats``,
 ``strings``, ``intervals``, ``numbers``, ``multiples`` (scalars), ``weave``, ``settle``, ``alternatives``,
-``shapes`` (objects and arrays), ``distinct``, ``anyorder``, ``hopes``, ``emptiness``, ``spelling``, ``coding``,
+``shapes`` (objects and arrays), ``distinct``, ``anyorder``, ``hopes``, ``emptiness``, ``spelling``,
 ``counted``, ``layout``, ``indent``, ``emit`` (how it is written), ``asking`` (what its parts allow).
 
 >>> grammar = json_schema({"type": "object", "properties": {"n": {"type": "integer"}}})

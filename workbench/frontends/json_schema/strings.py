@@ -19,7 +19,6 @@ from workbench.automaton.finite import (
     with_length,
 )
 from workbench.frontends.json_schema import facts as f
-from workbench.frontends.json_schema.coding import coded
 from workbench.frontends.json_schema.counted import Counted, has_texts
 from workbench.frontends.json_schema.formats import (
     bounded_format,
@@ -47,6 +46,7 @@ from workbench.grammar.ir import (
     Seq,
     literal,
 )
+from workbench.grammar.json_strings import coded
 
 __all__ = ["automaton", "spelled", "string_content", "surely_possible"]
 

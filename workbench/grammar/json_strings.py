@@ -11,10 +11,14 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from workbench.frontends.json_schema.spelling import RAW, SHORT
 from workbench.grammar.ir import ByteSet, CharSet, Expr, Graph
 
-__all__ = ["coded", "name_tree", "other_names"]
+__all__ = ["RAW", "SHORT", "coded", "name_tree", "other_names"]
+
+#: Characters that may stand for themselves.
+RAW = ((0x20, 0x21), (0x23, 0x5B), (0x5D, 0xD7FF), (0xE000, 0x10FFFF))
+#: Characters with a short escape, and its letter.
+SHORT = {0x22: '"', 0x5C: "\\", 0x2F: "/", 8: "b", 12: "f", 10: "n", 13: "r", 9: "t"}
 
 #: First and last character of a run of characters, and the state that they lead to.
 _Step = tuple[int, int, int]
