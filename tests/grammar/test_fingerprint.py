@@ -11,7 +11,7 @@ import pytest
 
 import workbench as wb
 from tests.engine.grammars import seeded_case
-from workbench.grammar.encoding import DTYPES, Decoder, Encoder
+from workbench.grammar.encoding import DTYPES, ROLES, STYLES, Decoder, Encoder
 from workbench.grammar.fingerprint import content_key, fingerprint
 from workbench.grammar.ir import (
     Alt,
@@ -20,6 +20,7 @@ from workbench.grammar.ir import (
     Expr,
     Grammar,
     Graph,
+    Guard,
     Literal,
     Origin,
     OtherText,
@@ -126,24 +127,44 @@ def test_parts_that_are_shared_are_written_once() -> None:
     assert back == A
 
 
-def test_other_texts_are_written_out_where_their_function_has_no_name() -> None:
-    def expand(texts: tuple[str, ...]) -> Expr:
-        return Literal("/".join(texts).encode())
-
-    rules: dict[str, Expr] = {"root": OtherText(("a", "é"), Repeat(A, 0, None), expand)}
-    assert around_again(rules) == {"root": Seq((Literal("a/é".encode()),))}
-    arrays = Encoder({expand: "f"}).rules(rules).arrays()
-    found = Decoder(arrays, {"f": expand}).rule("root")
-    assert isinstance(found, OtherText) and found == rules["root"]
-    assert (found.body, found.expand) == (Repeat(A, 0, None), expand)
-    with pytest.raises(ValueError, match="not known"):
-        Decoder(arrays).rule("root")
+def test_watched_texts_come_back() -> None:
+    body, within = Repeat(A, 0, None), Graph(1, 0, (0,), ((0, CharSet(((97, 97),)), 0),))
+    plain = OtherText(("a", "é"), body)
     others = [
-        OtherText(("a",), A, expand),
-        OtherText(("a", "é"), A, lambda _: Literal(b"other")),
-        rules["root"],
+        plain,
+        replace(plain, texts=("a",)),
+        replace(plain, body=Repeat(A, 1, None)),
+        replace(plain, fresh=True),
+        replace(plain, fresh=True, cell=3),
+        *(replace(plain, style=style) for style in STYLES[1:]),
+        *(replace(plain, role=role) for role in ROLES[1:]),
+        replace(plain, opening=b'"'),
+        OtherText((), body, within=within),
+        OtherText((), body, within=replace(within, finals=())),
     ]
-    assert len({fingerprint(Grammar({"root": one}, "root")) for one in others}) == 3
+    for one in others:
+        (back,) = around_again({"root": one}).values()
+        assert isinstance(back, OtherText) and back == one and hash(back) == hash(one)
+        assert (back.body, back.within) == (one.body, one.within)
+        assert [one == other for other in others].count(True) == 1
+    assert len({fingerprint(Grammar({"root": one}, "root")) for one in others}) == len(others)
+
+
+@pytest.mark.parametrize(("at", "value"), [(3, -1), (3, len(STYLES)), (5, -1), (5, len(ROLES))])
+def test_watched_texts_in_no_known_style_or_role_are_refused(at: int, value: int) -> None:
+    arrays = {n: a.copy() for n, a in Encoder().rules({"r": OtherText((), A)}).arrays().items()}
+    begin = arrays["row_starts"][1]
+    arrays["rows"][begin + at] = value
+    with pytest.raises(ValueError, match="style or role"):
+        Decoder(arrays).rule("r")
+
+
+def test_guards_of_no_known_kind_are_refused() -> None:
+    arrays = {n: a.copy() for n, a in Encoder().rules({"r": Guard("end", 1)}).arrays().items()}
+    for value in (-1, 7):
+        arrays["rows"][1] = value
+        with pytest.raises(ValueError, match="no known kind"):
+            Decoder(arrays).rule("r")
 
 
 def test_random_grammars_come_back_with_their_fingerprints() -> None:

@@ -42,7 +42,6 @@ from workbench.grammar.encoding import (
     ROLES,
     Decoder,
     Encoder,
-    Expand,
     gather_in,
     gather_out,
 )
@@ -52,7 +51,7 @@ from workbench.grammar.lazy import LazyRules
 __all__ = ["FORMAT", "Artifact", "read_artifact", "write_artifact"]
 
 MAGIC = b"WBGRAM\r\n"
-FORMAT = 3
+FORMAT = 4
 _PREFIX = len(MAGIC) + 4 + 8 + 32
 #: states are numbered below what the engine takes for a call site
 _MOST_STATES = 1 << 29
@@ -108,14 +107,9 @@ class Artifact:
     package: str
 
 
-def write_artifact(
-    path: str | os.PathLike[str], artifact: Artifact, names: Mapping[Expand, str]
-) -> None:
-    """Write a file, all of it or nothing. The automaton has to be complete.
-
-    ``names`` are those of the functions that expand an ``OtherText``.
-    """
-    payload = _encode(artifact, names)
+def write_artifact(path: str | os.PathLike[str], artifact: Artifact) -> None:
+    """Write a file, all of it or nothing. The automaton has to be complete."""
+    payload = _encode(artifact)
     target = Path(path)
     temporary = target.with_name(f"{target.name}.{token_hex(8)}.tmp")
     try:
@@ -132,8 +126,8 @@ def write_artifact(
         raise
 
 
-def read_artifact(path: str | os.PathLike[str], functions: Mapping[str, Expand]) -> Artifact:
-    """Read a file; ``functions`` are those that had names when it was written.
+def read_artifact(path: str | os.PathLike[str]) -> Artifact:
+    """Read a file.
 
     Raises ``ArtifactError`` when it is not whole, not as written or of another format.
     """
@@ -156,7 +150,7 @@ def read_artifact(path: str | os.PathLike[str], functions: Mapping[str, Expand])
     if digest.digest() != prefix[20:]:
         raise ArtifactError(path, "the file has been altered")
     try:
-        return _decode(payload, digest.hexdigest(), path, functions)
+        return _decode(payload, digest.hexdigest(), path)
     except (
         AttributeError,
         IndexError,
@@ -173,10 +167,10 @@ def read_artifact(path: str | os.PathLike[str], functions: Mapping[str, Expand])
 # -- writing ---------------------------------------------------------------------------------------
 
 
-def _encode(artifact: Artifact, names: Mapping[Expand, str]) -> bytes:
+def _encode(artifact: Artifact) -> bytes:
     grammar, automaton = artifact.grammar, artifact.automaton
     lazy = isinstance(grammar.rules, LazyRules)
-    encoder = Encoder(names).rules(dict(grammar.rules))
+    encoder = Encoder().rules(dict(grammar.rules))
     arrays: dict[str, NDArray[Any]] = {
         **{name: getattr(automaton, name).astype(np.uint8) for name in _FLAGS},
         **{name: getattr(automaton, name) for name in _PLAIN},
@@ -288,9 +282,7 @@ def _source_out(source: Any) -> dict[str, Any] | None:
 # -- reading ---------------------------------------------------------------------------------------
 
 
-def _decode(
-    payload: bytes, key: str, path: str | os.PathLike[str], functions: Mapping[str, Expand]
-) -> Artifact:
+def _decode(payload: bytes, key: str, path: str | os.PathLike[str]) -> Artifact:
     end = 8 + int.from_bytes(payload[:8], "little")
     header = json.loads(payload[8:end])
     arrays: dict[str, NDArray[Any]] = {}
@@ -304,7 +296,7 @@ def _decode(
         end += found.nbytes
     if end != len(payload):
         raise ValueError("something follows the arrays")
-    decoder = Decoder(arrays, functions)
+    decoder = Decoder(arrays)
     return Artifact(
         _grammar(header, decoder, key, path),
         _automaton(header, arrays, decoder),

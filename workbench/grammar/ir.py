@@ -6,7 +6,7 @@ values; equality ignores where they came from (``origin``). Nothing here knows a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal as TypingLiteral
 
@@ -23,6 +23,7 @@ __all__ = [
     "Grammar",
     "Graph",
     "Guard",
+    "JsonStyle",
     "Literal",
     "Origin",
     "OtherText",
@@ -159,35 +160,35 @@ class Token(Expr):
         object.__setattr__(self, "names", names)
 
 
+#: The spellings of a character in a JSON string: all of them, those in ASCII, those without ``\\u``.
+JsonStyle = TypingLiteral["any", "ascii", "plain"]
+
+
 @dataclass(frozen=True, slots=True)
 class OtherText(Expr):
     """What stands between the quotes of a JSON string, in any of its spellings, but none of some texts.
 
-    Equals ``expand(texts)``, the same as an expression of its own, which may be large; the engine
-    instead reads ``body``, all that may stand there, and watches what it spells. ``body`` is regular, has no
-    references and no counted repeats, and whatever of it has been read can go on in endlessly many ways.
+    The engine reads ``body``, all that may stand there, and watches what it spells. ``body`` is regular, has no
+    references and no counted repeats, and whatever of it has been read can go on in endlessly many ways. Where
+    there are ``texts``, it is every text there is in the spellings of a ``style``: so the same can be written
+    without them (:func:`~workbench.grammar.json_strings.spelled_out`), as a large expression.
 
     A ``fresh`` text is also none of the fresh ones with the same ``cell`` that came before in the same
-    :class:`Scope`, whatever their spelling; for these ``expand`` says too little. With a ``role`` it is the name
-    of a member, or a string or number that is a value, of what the scope gathers (:class:`Gather`). Where what
-    has been read of it may have few ways to go on, ``within`` is the language that ``body`` spells, as a
-    deterministic graph over ``CharSet`` labels, and ``body`` spells each character as itself. The bytes of
-    ``opening`` stand before the text, and do not where no text is left.
+    :class:`Scope`, whatever their spelling. With a ``role`` it is the name of a member, or a string or number that
+    is a value, of what the scope gathers (:class:`Gather`). Where what has been read of it may have few ways to
+    go on, ``within`` is the language that ``body`` spells, as a deterministic graph over ``CharSet`` labels,
+    ``body`` spells each character as itself, and there are no ``texts``. The bytes of ``opening`` stand before
+    the text, and do not where no text is left.
     """
 
     texts: tuple[str, ...]
-    body: Expr = field(compare=False, repr=False)
-    expand: Callable[[tuple[str, ...]], Expr] = field(compare=False, repr=False)
+    body: Expr = field(repr=False)
     fresh: bool = False
     cell: int = 0
-    within: Graph | None = field(default=None, compare=False, repr=False)
+    within: Graph | None = field(default=None, repr=False)
     role: TypingLiteral["", "name", "string", "number"] = ""
     opening: bytes = b""
-
-    @property
-    def expanded(self) -> Expr:
-        """The language as an expression of the other kinds."""
-        return self.opened(self.expand(self.texts))
+    style: JsonStyle = "any"
 
     def opened(self, expr: Expr) -> Expr:
         """An expression behind the bytes that stand before the text."""

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from workbench.automaton.budgets import in_force, too_complex, using
-from workbench.automaton.finite import Dfa, complement, determinise, to_graph, without_empty
+from workbench.automaton.finite import Dfa, to_graph, without_empty
 from workbench.errors import GrammarTooComplex, UnsupportedConstraint
 from workbench.frontends.json_schema import facts as f
 from workbench.frontends.json_schema.anyorder import (
@@ -78,6 +78,7 @@ from workbench.grammar.ir import (
     Expr,
     Graph,
     Guard,
+    JsonStyle,
     Literal,
     Origin,
     OtherText,
@@ -85,9 +86,7 @@ from workbench.grammar.ir import (
     Repeat,
     Scope,
     Seq,
-    literal,
 )
-from workbench.grammar.json_strings import other_names
 from workbench.grammar.lazy import LazyRules
 
 __all__ = ["ANY_CHARACTER", "ANY_STRING", "Emitter"]
@@ -113,7 +112,7 @@ class Emitter:
         self,
         counter: Counter,
         layout: Layout,
-        style: str = "any",
+        style: JsonStyle = "any",
         notation: Notation = ANY_NOTATION,
         once: bool = True,
     ) -> None:
@@ -476,8 +475,8 @@ class Emitter:
         """A name of a cell that comes once and is not empty, without its quotes."""
         names = plan.cell_names(number)
         if names is None:
-            expand = other_names if self._style == "any" else self._other_text
-            return OtherText(tuple(sorted({"", *plan.named})), self._any_content, expand, True)
+            texts = tuple(sorted({"", *plan.named}))
+            return OtherText(texts, self._any_content, True, style=self._style)
         some = without_empty(names)
         return None if some.is_empty else self._fresh(some, number + 1)
 
@@ -485,8 +484,7 @@ class Emitter:
         """A name that is none of these."""
         known = self._shared.get(("name", names))
         if known is None:
-            expand = other_names if self._style == "any" else self._other_text
-            content = OtherText(names, self._any_content, expand, self._once)
+            content = OtherText(names, self._any_content, self._once, style=self._style)
             known = self._shared["name", names] = Seq((_QUOTE, content, _QUOTE))
         return known
 
@@ -495,18 +493,13 @@ class Emitter:
         graph = to_graph(dfa, CharSet)
         if is_endless(dfa):
             body = spelled(graph, self._spell, self._style)
-            return OtherText((), body, self._other_text, True, cell)
-        return OtherText((), self._plainly(graph), self._other_text, True, cell, graph)
+            return OtherText((), body, True, cell)
+        return OtherText((), self._plainly(graph), True, cell, graph)
 
     def _plainly(self, graph: Graph) -> Expr:
         """A graph over characters as they stand in a string, escapes only where they have to be."""
         style = "ascii" if self._style == "ascii" else "plain"
         return spelled(graph, partial(spell_class, style=style), style)
-
-    def _other_text(self, names: tuple[str, ...]) -> Expr:
-        """All texts but some, written out in a style of its own."""
-        listed = determinise(Alt(tuple(literal(name) for name in names if _is_text(name))))
-        return spelled(to_graph(complement(listed), CharSet), self._spell, self._style)
 
     def _machine(self, plan: ObjectPlan | ArrayPlan, origin: Origin) -> Expr:
         """An object or array whose formula is decided as it is read."""

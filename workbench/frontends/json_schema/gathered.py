@@ -97,11 +97,6 @@ def _taken(guard: Guard, outermost: bool) -> Expr:
     return take if outermost else Seq((take, guard))
 
 
-def _body_of(text: OtherText) -> Callable[[tuple[str, ...]], Expr]:
-    """What writes a text out that is only watched for what it is."""
-    return lambda _: text.body
-
-
 class Gathered:
     """Writes values as scopes that gather, and the arrays whose items must differ around them."""
 
@@ -165,7 +160,7 @@ class Gathered:
             return self.strings(string_texts(formula), fresh, gathers)
         graph = tree_of(sorted(text for text in listed if text))
         body = self._w.spell_graph(graph)
-        text = OtherText((), body, lambda _: body, True, 0, graph)
+        text = OtherText((), body, True, 0, graph)
         return self._quoted(text, "" in listed, fresh, gathers)
 
     def strings(self, texts: Dfa, fresh: bool = False, gathers: bool = True) -> Expr:
@@ -179,7 +174,7 @@ class Gathered:
         out: list[Expr] = []
         if text is not None:
             role: OneOf["", "string"] = "string" if gathers else ""
-            text = replace(text, fresh=fresh, role=role, opening=b'"', expand=_body_of(text))
+            text = replace(text, fresh=fresh, role=role, opening=b'"')
             out.append(Seq((text, _QUOTE)))
         if empty and not fresh:
             out.append(Seq((_NO_TEXT, Literal(b'""'))))
