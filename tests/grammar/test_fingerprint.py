@@ -18,6 +18,7 @@ from workbench.grammar.ir import (
     ByteSet,
     CharSet,
     Expr,
+    Gather,
     Grammar,
     Graph,
     Guard,
@@ -27,6 +28,7 @@ from workbench.grammar.ir import (
     Outcome,
     Ref,
     Repeat,
+    Scope,
     Seq,
     Token,
     walk,
@@ -147,7 +149,9 @@ def test_watched_texts_come_back() -> None:
         assert isinstance(back, OtherText) and back == one and hash(back) == hash(one)
         assert (back.body, back.within) == (one.body, one.within)
         assert [one == other for other in others].count(True) == 1
-    assert len({fingerprint(Grammar({"root": one}, "root")) for one in others}) == len(others)
+    gather = Gather("object", (1,), ("a",))
+    scopes = [Scope(Seq((one, Guard("end"))), 1, gather=gather) for one in others]
+    assert len({fingerprint(Grammar({"root": one}, "root")) for one in scopes}) == len(others)
 
 
 @pytest.mark.parametrize(("at", "value"), [(3, -1), (3, len(STYLES)), (5, -1), (5, len(ROLES))])
@@ -264,8 +268,12 @@ def test_a_source_that_is_no_text_and_no_json_has_no_fingerprint() -> None:
     endless.append(endless)
     for source in (object(), {1, 2}, {(1, 2): 3}, deep, endless):
         assert fingerprint(Grammar(rules, "root", source=source)) is None
-    assert fingerprint(Grammar({"root": Repeat(A, -1, None)}, "root")) is None
-    assert fingerprint(Grammar({"root": ByteSet(-1)}, "root")) is None
+
+
+def test_what_no_front_end_writes_is_not_written_down() -> None:
+    for expr in (Repeat(A, -1, None), ByteSet(-1), ByteSet(1 << 256)):
+        with pytest.raises(ValueError, match="is no"):
+            Encoder().rules({"root": expr})
 
 
 def test_lazy_rules_are_told_apart_by_their_key_alone() -> None:

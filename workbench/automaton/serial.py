@@ -37,6 +37,7 @@ from workbench.automaton.model import (
     WatchSpec,
 )
 from workbench.errors import ArtifactError
+from workbench.grammar.contracts import check_rule
 from workbench.grammar.encoding import (
     DTYPES,
     ROLES,
@@ -510,7 +511,9 @@ class _WrittenRules(LazyRules):
     ) -> None:
         def emit(name: str) -> Expr:
             try:
-                return decoder.rule(name)
+                expr = decoder.rule(name)
+                check_rule(name, expr)
+                return expr
             except (IndexError, OverflowError, ValueError) as error:
                 raise ArtifactError(path, f"rule {name!r} is broken ({error})") from error
 

@@ -252,7 +252,8 @@ class Guard(Expr):
     there are enough. ``"between"`` always lets pass: between two of them at most one member comes, which
     tells how far the end is.
 
-    Where the scope gathers (:class:`Gather`): ``"value"``: null (``among`` is 1), true (2) or false (4) comes.
+    Where the scope gathers (:class:`Gather`): ``"value"``: null (``among`` is 1), true (2), false (4) or the empty
+    string (8) comes.
     ``"name"``: the value of the member in ``among`` comes next.
     """
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal as TypingLiteral
 
+from workbench.grammar.contracts import check_rule
 from workbench.grammar.expressions import (
     EMPTY,
     NEVER,
@@ -88,8 +89,8 @@ class Grammar:
     ``kind`` names the front end ("regex", "gbnf", "json_schema", "ir"), ``source`` is the text or object
     that it read, ``outcomes`` lists what became of each constraint.
 
-    Raises ``ValueError`` when the start rule or a referenced rule is missing (front ends report that in
-    the author's terms first).
+    Raises ``ValueError`` when the start rule or a referenced rule is missing, and where an expression is not as
+    its kind asks for (``contracts``); front ends report what an author can mend in the author's terms first.
     """
 
     rules: Mapping[str, Expr]
@@ -104,9 +105,7 @@ class Grammar:
         if hasattr(self.rules, "emitted"):  # LazyRules: written when they are used
             return
         for name, expr in self.rules.items():
-            for part in walk(expr):
-                if isinstance(part, Ref) and part.name not in self.rules:
-                    raise ValueError(f"rule {name!r} uses {part.name!r}, which is not defined")
+            check_rule(name, expr, self.rules)
 
     def __repr__(self) -> str:
         known = getattr(self.rules, "emitted", self.rules)
