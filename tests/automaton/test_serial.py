@@ -226,8 +226,10 @@ def refusal(data: bytes, path: Path) -> str:
 def test_other_files_are_refused(written: bytes, tmp_path: Path) -> None:
     for data in (b"", b"x", b"{}" * 100, b"\x80\x04" + written, written[1:]):
         assert refusal(data, tmp_path / "a") == "this is no compiled grammar"
-    with pytest.raises(FileNotFoundError):
-        read_artifact(tmp_path / "none")
+    for path, reason in ((tmp_path / "none", "there is no such file"), (tmp_path, "a folder")):
+        with pytest.raises(wb.ArtifactError, match=reason) as caught:
+            read_artifact(path)
+        assert str(caught.value).endswith("Compile the grammar and save it again.")
 
 
 def test_other_formats_are_refused(written: bytes, tmp_path: Path) -> None:

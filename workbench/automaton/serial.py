@@ -58,6 +58,7 @@ _PREFIX = len(MAGIC) + 4 + 8 + 32
 _MOST_STATES = 1 << 29
 _MOST_MEMBERS = 1 << 20
 
+_NO_FILE = {FileNotFoundError: "there is no such file", IsADirectoryError: "this is a folder"}
 _STATUSES = {"enforced", "restricted", "annotation", "unsupported"}
 _PLAIN = (
     "edge_start",
@@ -130,8 +131,32 @@ def write_artifact(path: str | os.PathLike[str], artifact: Artifact) -> None:
 def read_artifact(path: str | os.PathLike[str]) -> Artifact:
     """Read a file.
 
-    Raises ``ArtifactError`` when it is not whole, not as written or of another format.
+    Raises ``ArtifactError`` when there is none, or it is not whole, not as written or of another format.
     """
+    try:
+        payload, expected = _payload(path)
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise ArtifactError(path, _NO_FILE[type(error)]) from None
+    digest = sha256(payload)
+    if digest.digest() != expected:
+        raise ArtifactError(path, "the file has been altered")
+    try:
+        return _decode(payload, digest.hexdigest(), path)
+    except (
+        AttributeError,
+        IndexError,
+        InvalidOperation,
+        KeyError,
+        OverflowError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
+        raise ArtifactError(path, f"its parts do not fit together ({error})") from error
+
+
+def _payload(path: str | os.PathLike[str]) -> tuple[bytes, bytes]:
+    """What a file holds behind its prefix, and the digest that it should have."""
     with Path(path).open("rb") as file:
         prefix = file.read(_PREFIX)
         if prefix[: len(MAGIC)] != MAGIC[: len(prefix)] or not prefix:
@@ -147,22 +172,7 @@ def read_artifact(path: str | os.PathLike[str]) -> Artifact:
         if size != int.from_bytes(prefix[12:20], "little"):
             raise ArtifactError(path, "the file has been cut off, or something follows it")
         payload = file.read(size)
-    digest = sha256(payload)
-    if digest.digest() != prefix[20:]:
-        raise ArtifactError(path, "the file has been altered")
-    try:
-        return _decode(payload, digest.hexdigest(), path)
-    except (
-        AttributeError,
-        IndexError,
-        InvalidOperation,
-        KeyError,
-        OverflowError,
-        RecursionError,
-        TypeError,
-        ValueError,
-    ) as error:
-        raise ArtifactError(path, f"its parts do not fit together ({error})") from error
+    return payload, prefix[20:]
 
 
 # -- writing ---------------------------------------------------------------------------------------

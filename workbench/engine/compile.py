@@ -104,7 +104,7 @@ def load_compiled(
     An automaton depends on the bytes that no token contains, and on the tokens that its grammar names: when
     these are others for the vocabulary, it is made anew. ``budgets`` are by default those of then.
 
-    Raises ``ArtifactError`` for a file that is cut off, altered, of another format or none of ours; where
+    Raises ``ArtifactError`` for a file that is not there, cut off, altered, of another format or none of ours; where
     the automaton is made anew, what ``compile`` raises.
     """
     need_path(path, "load_compiled")
