@@ -66,6 +66,8 @@ def gathering(item: Expr, gather: Gather = OBJECT) -> Scope:
     return Scope(Seq((item, END)), 1, gather=gather)
 
 
+FORKED = within(((97, 99),), ((99, 100),))
+
 BREACHES: list[tuple[Expr, str]] = [
     # leaves and graphs
     (ByteSet(-1), "a set of bytes has other bits"),
@@ -141,11 +143,12 @@ BREACHES: list[tuple[Expr, str]] = [
     (OtherText((), BODY, role="verse"), "the role 'verse'"),  # type: ignore[arg-type]
     (OtherText((), Seq((A, Ref("r")))), "has a Ref in it"),
     (OtherText((), Alt((A, Scope(A, 0)))), "has a Scope in it"),
-    (OtherText((), OtherText((), BODY)), "has a OtherText in it"),
+    (OtherText((), OtherText((), BODY)), "has an OtherText in it"),
     (OtherText((), Repeat(A, 0, 7)), "has a counted repeat in it"),
     (OtherText((), Graph(1, 0, (1,), ())), "none of its states"),
     (OtherText(("a",), BODY, within=within(((97, 97),))), "excluded ones and a language within"),
-    (OtherText((), BODY, within=within(((97, 99),), ((99, 100),))), "two ways for a character"),
+    (OtherText((), BODY, within=FORKED), "two ways for a character"),
+    (OtherText((), FORKED, within=FORKED), "two ways for a character"),
     (OtherText((), BODY, within=Graph(2, 0, (1,), ((0, A, 1),))), "has a Literal in it"),
     (OtherText((), BODY, within=Graph(2, 2, (1,), ())), "none of its states"),
 ]

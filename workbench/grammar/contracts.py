@@ -29,6 +29,7 @@ from workbench.grammar.expressions import (
     Seq,
     Token,
 )
+from workbench.inputs import described
 from workbench.wording import number_of
 
 __all__ = ["check_rule"]
@@ -45,8 +46,9 @@ _ROLES = ("", "name", "string", "number")
 _GUARDS = ("may", "take", "other", "end", "between", "value", "name")
 #: what a body is made of, besides plain repetitions
 _REGULAR = {Literal, ByteSet, CharSet, Seq, Alt, Graph, Repeat}
-#: bodies and languages of texts that were looked at, by identity: the texts of many rules share them
-_known: WeakValueDictionary[int, Expr] = WeakValueDictionary()
+#: bodies of texts, and languages within which these stay, that were looked at, by identity: many rules share them
+_bodies: WeakValueDictionary[int, Expr] = WeakValueDictionary()
+_languages: WeakValueDictionary[int, Graph] = WeakValueDictionary()
 
 
 def check_rule(rule: str, top: Expr, defined: Container[str] | None = None) -> None:
@@ -267,12 +269,12 @@ class _Rule:
             self.refuse(expr, what, "leave them out of both the body and within")
         if not 0 <= expr.cell < _MOST_CELLS:
             self.refuse(expr, f"a text has the cell {expr.cell}", "use 0 to 2**30 - 1")
-        if _known.get(id(expr.body)) is not expr.body:
+        if _bodies.get(id(expr.body)) is not expr.body:
             self.body(expr)
-            _known[id(expr.body)] = expr.body
-        if expr.within is not None and _known.get(id(expr.within)) is not expr.within:
+            _bodies[id(expr.body)] = expr.body
+        if expr.within is not None and _languages.get(id(expr.within)) is not expr.within:
             self.within(expr, expr.within)
-            _known[id(expr.within)] = expr.within
+            _languages[id(expr.within)] = expr.within
 
     def body(self, expr: OtherText) -> None:
         seen = {id(expr.body)}
@@ -280,7 +282,7 @@ class _Rule:
         while todo:
             part = todo.pop()
             if type(part) not in _REGULAR:
-                what = f"what a text is made of has a {type(part).__name__} in it"
+                what = f"what a text is made of has {described(part)} in it"
                 self.refuse(expr, what, "write the body as a regular expression of its own")
             if isinstance(part, Repeat) and _counts(part):
                 what = "what a text is made of has a counted repeat in it"
@@ -295,7 +297,7 @@ class _Rule:
         leaving: list[list[tuple[int, int]]] = [[] for _ in range(graph.n_states)]
         for source, label, _ in graph.edges:
             if not isinstance(label, CharSet):
-                what = f"the language within which a text stays has a {type(label).__name__} in it"
+                what = f"the language within which a text stays has {described(label)} in it"
                 self.refuse(expr, what, "label its edges by CharSet")
             self.char_set(label)
             leaving[source] += label.ranges
