@@ -14,6 +14,7 @@ os.environ.setdefault("TQDM_DISABLE", "1")
 import base64
 import pickle
 import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -24,6 +25,32 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("local"), derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _checked_rules() -> Iterator[None]:
+    """Check rules that are written on demand, which takes too much of a compilation to be done always."""
+    from workbench.grammar.contracts import check_rule
+    from workbench.grammar.ir import Expr, walk
+    from workbench.grammar.lazy import LazyRules
+
+    plain = LazyRules.__init__
+
+    def checking(
+        self: LazyRules, emit: Callable[[str], Expr], start: str, key: str | None = None
+    ) -> None:
+        def checked(name: str) -> Expr:
+            expr = emit(name)
+            # what is to be indented has marks in it, which the rules around these replace
+            if all(type(part).__module__ == Expr.__module__ for part in walk(expr)):
+                check_rule(name, expr)
+            return expr
+
+        plain(self, checked, start, key)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LazyRules, "__init__", checking)
+        yield
 
 
 def _census() -> Any:

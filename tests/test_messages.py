@@ -471,6 +471,36 @@ WRONG: dict[str, Case] = {
         WrongType,
         "a token id for each matcher, not None",
     ),
+    "accept_all of parts of ids": (
+        lambda: any_.accept_all([matcher()], [97.9]),
+        WrongType,
+        "a token id for each matcher, not a float",
+    ),
+    "accept_all of parts of ids in an array": (
+        lambda: any_.accept_all([matcher()], np.array([97.0])),
+        WrongType,
+        "a token id for each matcher, not a float",
+    ),
+    "accept_all of the texts of ids": (
+        lambda: any_.accept_all([matcher()], ["97"]),
+        WrongType,
+        "a token id for each matcher, not a str",
+    ),
+    "rollback_all of parts of tokens": (
+        lambda: any_.rollback_all([matcher()], [0.5]),
+        WrongType,
+        "a number of tokens, or one for each matcher, not a float",
+    ),
+    "rollback_all of half a token": (
+        lambda: any_.rollback_all([matcher()], 0.5),
+        WrongType,
+        "a number of tokens, or one for each matcher, not a float",
+    ),
+    "load_compiled of no file": (
+        lambda: any_.load_compiled("no such file", BYTES),
+        wb.ArtifactError,
+        "no such file: there is no such file. Compile",
+    ),
     "rollback_all of texts": (
         lambda: any_.rollback_all(["a"]),
         WrongType,

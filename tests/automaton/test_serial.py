@@ -20,7 +20,7 @@ from workbench.automaton import serial
 from workbench.automaton.build import build_automaton
 from workbench.automaton.model import Automaton
 from workbench.automaton.serial import Artifact, read_artifact, write_artifact
-from workbench.frontends.json_schema.text.coding import other_names
+from workbench.frontends.json_schema.emit.writer import ANY_CHARACTER
 from workbench.grammar.ir import (
     CharSet,
     Expr,
@@ -30,15 +30,13 @@ from workbench.grammar.ir import (
     Literal,
     OtherText,
     Outcome,
-    Ref,
     Repeat,
     Scope,
     Seq,
+    walk,
 )
 from workbench.grammar.lazy import LazyRules
 
-NAMES = {other_names: "json texts"}
-FUNCTIONS = {"json texts": other_names}
 SCHEMA = {
     "type": "object",
     "properties": {
@@ -55,8 +53,8 @@ def artifact_of(grammar: Grammar, missing: frozenset[int] = frozenset()) -> Arti
 
 
 def around(grammar: Grammar, path: Path, missing: frozenset[int] = frozenset()) -> Artifact:
-    write_artifact(path, artifact_of(grammar, missing), NAMES)
-    return read_artifact(path, FUNCTIONS)
+    write_artifact(path, artifact_of(grammar, missing))
+    return read_artifact(path)
 
 
 def assert_same(one: Automaton, other: Automaton) -> None:
@@ -140,8 +138,8 @@ def test_outcomes_budgets_and_missing_bytes_come_back(tmp_path: Path) -> None:
     artifact = replace(
         artifact_of(grammar, frozenset({0, 200})), budgets=wb.Budgets(states=7, step_work=9)
     )
-    write_artifact(tmp_path / "a", artifact, {})
-    found = read_artifact(tmp_path / "a", {})
+    write_artifact(tmp_path / "a", artifact)
+    found = read_artifact(tmp_path / "a")
     assert found.grammar.outcomes == outcomes
     assert found.budgets == wb.Budgets(states=7, step_work=9)
     assert found.missing == {0, 200}
@@ -152,40 +150,32 @@ def test_lazy_rules_are_read_when_they_are_used(tmp_path: Path) -> None:
     assert isinstance(found.rules, LazyRules)
     assert found.rules.emitted.keys() <= {found.start}
     assert "no such rule" not in found.rules
-    again = read_artifact(tmp_path / "a", FUNCTIONS).grammar
+    again = read_artifact(tmp_path / "a").grammar
     assert isinstance(again.rules, LazyRules) and again.rules.key == found.rules.key is not None
 
 
-def other_than(texts: tuple[str, ...]) -> Literal:
-    return Literal("/".join(texts).encode())
-
-
-def test_texts_that_are_watched_keep_their_function_by_its_name(tmp_path: Path) -> None:
-    body = Repeat(Literal(b"x"), 0, None)
-    texts = OtherText(("a", "é"), body, other_than)
-    grammar = Grammar({"root": Seq((Literal(b'"'), texts, Ref("root")))}, "root")
-    automaton = artifact_of(Grammar({"root": body}, "root")).automaton
-    artifact = Artifact(grammar, automaton, wb.Budgets(), frozenset(), "", "")
-    write_artifact(tmp_path / "named", artifact, {other_than: "other"})
-    found = read_artifact(tmp_path / "named", {"other": other_than}).grammar.rules["root"]
-    assert isinstance(found, Seq) and isinstance(found.items[1], OtherText)
-    assert found.items[1].texts == ("a", "é")
-    assert (found.items[1].body, found.items[1].expand) == (body, other_than)
-    with pytest.raises(wb.ArtifactError, match="not known"):
-        read_artifact(tmp_path / "named", {})
-    write_artifact(tmp_path / "nameless", artifact, {})
-    found = read_artifact(tmp_path / "nameless", {}).grammar.rules["root"]
-    assert found == Seq((Literal(b'"'), Seq((Literal("a/é".encode()),)), Ref("root")))
+@pytest.mark.parametrize("options", [{}, {"ascii_only": True}, {"unicode_escapes": False}])
+@pytest.mark.parametrize("unique_keys", [True, False])
+def test_texts_that_are_watched_come_back(
+    options: dict[str, Any], unique_keys: bool, tmp_path: Path
+) -> None:
+    grammar = wb.json_schema(SCHEMA, unique_keys=unique_keys, **options)
+    assert any(
+        isinstance(part, OtherText) and part.texts
+        for expr in dict(grammar.rules).values()
+        for part in walk(expr)
+    )
+    assert dict(around(grammar, tmp_path / "a").grammar.rules) == dict(grammar.rules)
 
 
 def test_scopes_come_back(tmp_path: Path) -> None:
     value = Literal(b"1")
     edges = ((0, Seq((Guard("may", 3, True), Guard("take", 2))), 1), (1, Guard("other"), 2))
     item = Seq((Graph(3, 0, (2,), edges), value, Guard("end")))
-    body = Repeat(Literal(b"x"), 0, None)
-    fresh = OtherText(("a",), body, other_than, fresh=True)
+    body = Repeat(ANY_CHARACTER, 0, None)
+    fresh = OtherText(("a",), body, fresh=True)
     few = Graph(2, 1, (0,), ((1, CharSet(((120, 130), (150, 0x10FFFF))), 0),))
-    other = OtherText((), body, other_than, True, 3, few)
+    other = OtherText((), few, True, 3, few)
     item = Seq((item, value, fresh, value, other))
     rules: dict[str, Expr] = {"root": Scope(item, 40, 1 << 39, 2, 10**7)}
     grammar = Grammar(LazyRules(rules.__getitem__, "root"), "root")
@@ -193,11 +183,10 @@ def test_scopes_come_back(tmp_path: Path) -> None:
     assert artifact.automaton.scopes and artifact.automaton.guards
     assert [one.language for one in artifact.automaton.watches] == [-1, 0]
     assert artifact.automaton.languages[0].counts == (11 + 0x10FFFF - 149, 1)
-    for name, names in (("named", {other_than: "other"}), ("nameless", {})):
-        write_artifact(tmp_path / name, artifact, names)
-        found = read_artifact(tmp_path / name, {"other": other_than})
-        assert_same(artifact.automaton, found.automaton)
-        assert dict(found.grammar.rules) == rules
+    write_artifact(tmp_path / "a", artifact)
+    found = read_artifact(tmp_path / "a")
+    assert_same(artifact.automaton, found.automaton)
+    assert dict(found.grammar.rules) == rules
 
 
 # -- what is refused -------------------------------------------------------------------------------
@@ -211,13 +200,13 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     assert all(
         len(getattr(automaton, name)) for name in (*serial._PLAIN, "watches", "state_origins")
     )
-    write_artifact(path, replace(artifact, automaton=automaton), NAMES)
+    write_artifact(path, replace(artifact, automaton=automaton))
     return path.read_bytes()
 
 
 def read_all(path: Path) -> Artifact:
     """Also what is read when it is looked at."""
-    found = read_artifact(path, FUNCTIONS)
+    found = read_artifact(path)
     dict(found.grammar.rules)
     list(found.grammar.outcomes)
     list(found.automaton.state_rules)
@@ -237,15 +226,17 @@ def refusal(data: bytes, path: Path) -> str:
 def test_other_files_are_refused(written: bytes, tmp_path: Path) -> None:
     for data in (b"", b"x", b"{}" * 100, b"\x80\x04" + written, written[1:]):
         assert refusal(data, tmp_path / "a") == "this is no compiled grammar"
-    with pytest.raises(FileNotFoundError):
-        read_artifact(tmp_path / "none", FUNCTIONS)
+    for path, reason in ((tmp_path / "none", "there is no such file"), (tmp_path, "a folder")):
+        with pytest.raises(wb.ArtifactError, match=reason) as caught:
+            read_artifact(path)
+        assert str(caught.value).endswith("Compile the grammar and save it again.")
 
 
 def test_other_formats_are_refused(written: bytes, tmp_path: Path) -> None:
-    for version in (0, 1, 2, 2**32 - 1):
+    for version in (0, 1, 2, 3, 2**32 - 1):
         data = written[:8] + struct.pack("<I", version) + written[12:]
         reason = refusal(data, tmp_path / "a")
-        assert reason == f"its format is {version}, this version of workbench reads 3"
+        assert reason == f"its format is {version}, this version of workbench reads 4"
 
 
 def test_files_that_are_cut_off_or_too_long_are_refused(written: bytes, tmp_path: Path) -> None:
@@ -333,7 +324,7 @@ def test_a_header_that_makes_no_sense_is_refused(
 
 def read_artifact_of(data: bytes, folder: Path) -> Artifact:
     (folder / "sound").write_bytes(data)
-    return read_artifact(folder / "sound", FUNCTIONS)
+    return read_artifact(folder / "sound")
 
 
 def test_sizes_that_are_not_there_are_not_made_room_for(written: bytes, tmp_path: Path) -> None:
@@ -415,7 +406,7 @@ def test_what_cannot_be_written_leaves_the_old_file(
 ) -> None:
     path = tmp_path / "a"
     artifact = artifact_of(wb.regex("a"))
-    write_artifact(path, artifact, {})
+    write_artifact(path, artifact)
     before = path.read_bytes()
 
     def full(_: int) -> None:
@@ -423,6 +414,6 @@ def test_what_cannot_be_written_leaves_the_old_file(
 
     monkeypatch.setattr(serial.os, "fsync", full)
     with pytest.raises(OSError, match="no space"):
-        write_artifact(path, artifact_of(wb.regex("b")), {})
+        write_artifact(path, artifact_of(wb.regex("b")))
     assert path.read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["a"]

@@ -43,7 +43,7 @@ TEXT_TOKENS = ("é", "中", "a😀", "ßb", "é)", "\U0010ffff", "ab中(")
 CHAR_SETS = (
     ((0xE8, 0xEA),),  # two bytes, one lead
     ((0x7E, 0x81),),  # from one byte to two
-    ((0x4E2D, 0x4E2E), (0x61, 0x62)),  # three bytes, beside letters
+    ((0x61, 0x62), (0x4E2D, 0x4E2E)),  # three bytes, beside letters
     ((0xD7FE, 0xE001),),  # across the surrogates
     ((0xFFFE, 0x10001),),  # from three bytes to four
     ((0x1F600, 0x1F601),),

@@ -103,7 +103,14 @@ def test_what_does_not_fit_is_refused() -> None:
             wb.fill_masks(batch, bad)
     with pytest.raises(ValueError, match="3 matchers and 2 tokens"):
         wb.accept_all(batch, [1, 2])
-    assert wb.accept_all(batch, [2, 2, 0]).tolist() == [True, True, False]
+    with pytest.raises(wb.WrongType, match="not a float"):
+        wb.accept_all(batch, [2, 2, 0.9])
+    with pytest.raises(wb.VocabularyError, match="is not in"):
+        wb.accept_all(batch, [2, 2, 1 << 70])
+    with pytest.raises(ValueError, match="3 matchers and 2 numbers"):
+        wb.rollback_all(batch, [0, 0])
+    assert [one.num_accepted for one in batch] == [0, 0, 0]
+    assert wb.accept_all(batch, np.array([2, 2, 0], np.uint8)).tolist() == [True, True, False]
     with pytest.raises(ValueError, match="cannot take back 1"):
         wb.rollback_all(batch)
     assert [one.num_accepted for one in batch] == [1, 1, 0]

@@ -20,7 +20,6 @@ from tests.engine.walks import ids_of, mask_of
 from workbench.automaton.budgets import Budgets
 from workbench.automaton.finite import determinise, minimise, to_graph
 from workbench.frontends.json_schema.emit.writer import ANY_CHARACTER
-from workbench.frontends.json_schema.text.coding import other_names
 from workbench.grammar.ir import (
     Alt,
     ByteSet,
@@ -119,7 +118,7 @@ class Object:
             edges.append((nodes[name], rest, 3))
         if self.extra:
             known = {"", *self.names} if self.apart else set(self.names)
-            other = OtherText(tuple(sorted(known)), BODY, other_names, fresh=True)
+            other = OtherText(tuple(sorted(known)), BODY, fresh=True)
             if self.apart and "" not in self.names:
                 empty = Guard("take", 1 << len(self.names))
                 edges.append((2, Seq((Literal(b'"'), empty, Literal(b'":'), value)), 3))
@@ -312,7 +311,7 @@ def unlike(texts: Sequence[str], least: int, most: int | None) -> Grammar:
     """Arrays of different texts out of a few."""
     words = minimise(determinise(Alt(tuple(literal(text) for text in texts))))
     graph = to_graph(words, CharSet)
-    item = OtherText((), graph, other_names, fresh=True, within=graph)
+    item = OtherText((), graph, fresh=True, within=graph)
     count = len(texts) if most is None else min(most, len(texts))
     more, end = Guard("may", 0, True), Guard("end")
     quote = Literal(b'"')
@@ -363,7 +362,7 @@ def test_texts_with_an_end_behind_others_without() -> None:
     """``x*ab?``: endless, but for the texts that have come to an ``a``."""
     pattern = Seq((Repeat(literal("x"), 0, None), literal("a"), Repeat(literal("b"), 0, 1)))
     graph = to_graph(minimise(determinise(pattern)), CharSet)
-    item = OtherText((), graph, other_names, fresh=True, within=graph)
+    item = OtherText((), graph, fresh=True, within=graph)
     quoted = Seq((Literal(b'"'), item, Literal(b'"')))
     list_ = Seq(
         (Literal(b"["), quoted, Repeat(Seq((Literal(b","), quoted)), 0, None), Literal(b"]"))
@@ -386,7 +385,7 @@ def test_texts_with_an_end_behind_others_without() -> None:
 def test_endless_texts_that_begin_and_end_within_tokens(names: bool) -> None:
     """``[ab]+`` in arrays: what masks allow is what byte after byte may come."""
     letters = Repeat(ByteSet(1 << 97 | 1 << 98), 1, None)
-    item = Seq((Literal(b'"'), OtherText((), letters, other_names, fresh=True), Literal(b'"')))
+    item = Seq((Literal(b'"'), OtherText((), letters, fresh=True), Literal(b'"')))
     list_ = Seq((Literal(b"["), item, Repeat(Seq((Literal(b","), item)), 0, None), Literal(b"]")))
     rules: dict[str, Expr] = {"root": Scope(list_, 0, names=names)}
     one = wb.compile(Grammar(LazyRules(rules.__getitem__, "root"), "root"), VOCABULARY)

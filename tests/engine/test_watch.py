@@ -16,8 +16,8 @@ import workbench as wb
 from tests.engine.walks import ids_of, mask_of
 from workbench.automaton.budgets import Budgets
 from workbench.frontends.json_schema.emit.writer import ANY_CHARACTER
-from workbench.frontends.json_schema.text.coding import other_names
 from workbench.grammar.ir import Alt, Expr, Grammar, Literal, OtherText, Ref, Repeat, Seq
+from workbench.grammar.json_strings import other_texts
 from workbench.grammar.lazy import LazyRules
 
 BODY = Repeat(ANY_CHARACTER, 0, None)
@@ -83,7 +83,7 @@ def units(char: str) -> list[int]:
 
 @pytest.mark.parametrize("texts", SETS)
 def test_each_spelling_of_each_text(texts: tuple[str, ...]) -> None:
-    content = OtherText(texts, BODY, other_names)
+    content = OtherText(texts, BODY)
     one = compiled({"root": Seq((QUOTE, content, QUOTE))})
     rng = Random(0)
     pieces = sorted({*"".join(texts), *"abné😀", "\\", '"', "/"})
@@ -104,7 +104,7 @@ def test_each_spelling_of_each_text(texts: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("texts", SETS)
 def test_masks_equal_those_of_the_complement(texts: tuple[str, ...]) -> None:
     """The same language written out as an automaton, which knows no watching, gives the same masks."""
-    content = OtherText(texts, BODY, other_names)
+    content = OtherText(texts, BODY)
     item = Alt((Seq((QUOTE, content, QUOTE)), Seq((Literal(b"["), Ref("list"), Literal(b"]")))))
     comma = Literal(b", ")
     rules: dict[str, Expr] = {
@@ -112,7 +112,7 @@ def test_masks_equal_those_of_the_complement(texts: tuple[str, ...]) -> None:
         "list": Seq((Ref("root"), Repeat(Seq((comma, Ref("root"))), 0, 3))),
     }
     plain = {
-        "root": Alt((Seq((QUOTE, other_names(texts), QUOTE)), item.items[1])),
+        "root": Alt((Seq((QUOTE, other_texts(texts), QUOTE)), item.items[1])),
         "list": rules["list"],
     }
     watching = compiled(rules)
@@ -147,7 +147,7 @@ def test_masks_equal_those_of_the_complement(texts: tuple[str, ...]) -> None:
 
 
 def test_vocabularies_that_cannot_spell_ascii_get_the_complement() -> None:
-    rules: dict[str, Expr] = {"root": Seq((QUOTE, OtherText(("a",), BODY, other_names), QUOTE))}
+    rules: dict[str, Expr] = {"root": Seq((QUOTE, OtherText(("a",), BODY), QUOTE))}
     tokens = [b'"', b"a", b"b", b""]
     vocabulary = wb.Vocabulary.from_bytes(tokens, 3)
     one = wb.compile(lazy(rules), vocabulary)

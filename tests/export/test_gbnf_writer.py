@@ -145,6 +145,24 @@ def test_schemas(schema: Any, valid: list[bytes], invalid: list[bytes]) -> None:
         assert not after.verdict(text).accepted
 
 
+@pytest.mark.parametrize("options", [{}, {"property_order": "any"}, {"ascii_only": True}])
+def test_names_that_come_once_keep_their_patterns(options: dict[str, Any]) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"b": {"type": "null"}},
+        "patternProperties": {"^a+$": {"type": "null"}, "^[cd]{2}$": {"type": "boolean"}},
+        "additionalProperties": False,
+    }
+    written = to_gbnf(wb.json_schema(schema, **options))
+    assert written.looser == ("names that are not listed may come twice in an object",)
+    judge = Judge(wb.gbnf(written.text))
+    for text in (b"{}", b'{"a": null}', b'{"aa": null, "cd": true}', b'{"b": null, "aaa": null}'):
+        assert judge.verdict(text).accepted, text
+    for text in (b'{"x": null}', b'{"a": true}', b'{"cdc": true}', b'{"": null}', b'{"b": true}'):
+        assert not judge.verdict(text).accepted, text
+    assert judge.verdict(b'{"aa": null, "aa": null}').accepted
+
+
 def test_tokens() -> None:
     vocabulary = wb.Vocabulary.from_bytes(
         [b"a", b"b", b"", b""], eos_ids=3, special_names={2: "<think>"}

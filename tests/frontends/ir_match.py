@@ -11,7 +11,7 @@ is no special case. For tests: slow, obvious, and independent of automata. Share
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from workbench.frontends.json_schema.containers.distinct import NUMBERS
 from workbench.grammar.ir import (
@@ -49,7 +49,6 @@ class _Matcher:
     def __init__(self, rules: Mapping[str, Expr], data: bytes) -> None:
         self.rules = rules
         self.data = data
-        self.long: dict[Expr, Expr] = {}
         self.holds: dict[int, bool] = {}
         self.ends: dict[Use, frozenset[int]] = {}
         self.readers: dict[Use, set[Use | None]] = {}
@@ -102,11 +101,20 @@ class _Matcher:
             case Scope(item=item):
                 begin = frozenset([(at, (0, 0, frozenset()))])
                 return frozenset(end for end, _ in self.scoped(item, begin, expr))
-        if hasattr(expr, "expanded"):  # a short form of another expression
-            if expr not in self.long:
-                self.long[expr] = expr.expanded
-            return self.after(self.long[expr], at)
+            case OtherText():
+                return frozenset(end for end, text in self.texts(expr, at))
         raise TypeError(f"unknown expression {expr!r}")
+
+    def texts(self, expr: OtherText, at: int) -> Iterator[tuple[int, str]]:
+        """Positions where a text that is watched can end, and what it says."""
+        if not self.data.startswith(expr.opening, at):
+            return
+        at += len(expr.opening)
+        for end in self.after(expr.body, at):
+            spelled = self.data[at:end].decode()
+            text = spelled if expr.cell == NUMBERS else json.loads(f'"{spelled}"')
+            if text not in expr.texts:
+                yield end, text
 
     def scoped(
         self, expr: Expr, reached: frozenset[tuple[int, Record]], scope: Scope
@@ -123,10 +131,8 @@ class _Matcher:
             case OtherText():
                 out = set()
                 for at, (came, count, texts) in reached:
-                    for end in self.after(expr.body, at):
-                        spelled = self.data[at:end].decode()
-                        text = spelled if expr.cell == NUMBERS else json.loads(f'"{spelled}"')
-                        if text not in expr.texts and (expr.cell, text) not in texts:
+                    for end, text in self.texts(expr, at):
+                        if (expr.cell, text) not in texts:
                             out.add((end, (came, count, texts | {(expr.cell, text)})))
                 return frozenset(out)
             case Seq(items=items):

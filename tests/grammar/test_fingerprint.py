@@ -11,21 +11,24 @@ import pytest
 
 import workbench as wb
 from tests.engine.grammars import seeded_case
-from workbench.grammar.encoding import DTYPES, Decoder, Encoder
+from workbench.grammar.encoding import DTYPES, ROLES, STYLES, Decoder, Encoder
 from workbench.grammar.fingerprint import content_key, fingerprint
 from workbench.grammar.ir import (
     Alt,
     ByteSet,
     CharSet,
     Expr,
+    Gather,
     Grammar,
     Graph,
+    Guard,
     Literal,
     Origin,
     OtherText,
     Outcome,
     Ref,
     Repeat,
+    Scope,
     Seq,
     Token,
     walk,
@@ -126,24 +129,46 @@ def test_parts_that_are_shared_are_written_once() -> None:
     assert back == A
 
 
-def test_other_texts_are_written_out_where_their_function_has_no_name() -> None:
-    def expand(texts: tuple[str, ...]) -> Expr:
-        return Literal("/".join(texts).encode())
-
-    rules: dict[str, Expr] = {"root": OtherText(("a", "é"), Repeat(A, 0, None), expand)}
-    assert around_again(rules) == {"root": Seq((Literal("a/é".encode()),))}
-    arrays = Encoder({expand: "f"}).rules(rules).arrays()
-    found = Decoder(arrays, {"f": expand}).rule("root")
-    assert isinstance(found, OtherText) and found == rules["root"]
-    assert (found.body, found.expand) == (Repeat(A, 0, None), expand)
-    with pytest.raises(ValueError, match="not known"):
-        Decoder(arrays).rule("root")
+def test_watched_texts_come_back() -> None:
+    body, within = Repeat(A, 0, None), Graph(1, 0, (0,), ((0, CharSet(((97, 97),)), 0),))
+    plain = OtherText(("a", "é"), body)
     others = [
-        OtherText(("a",), A, expand),
-        OtherText(("a", "é"), A, lambda _: Literal(b"other")),
-        rules["root"],
+        plain,
+        replace(plain, texts=("a",)),
+        replace(plain, body=Repeat(A, 1, None)),
+        replace(plain, fresh=True),
+        replace(plain, fresh=True, cell=3),
+        *(replace(plain, style=style) for style in STYLES[1:]),
+        *(replace(plain, role=role) for role in ROLES[1:]),
+        replace(plain, opening=b'"'),
+        OtherText((), body, within=within),
+        OtherText((), body, within=replace(within, finals=())),
     ]
-    assert len({fingerprint(Grammar({"root": one}, "root")) for one in others}) == 3
+    for one in others:
+        (back,) = around_again({"root": one}).values()
+        assert isinstance(back, OtherText) and back == one and hash(back) == hash(one)
+        assert (back.body, back.within) == (one.body, one.within)
+        assert [one == other for other in others].count(True) == 1
+    gather = Gather("object", (1,), ("a",))
+    scopes = [Scope(Seq((one, Guard("end"))), 1, gather=gather) for one in others]
+    assert len({fingerprint(Grammar({"root": one}, "root")) for one in scopes}) == len(others)
+
+
+@pytest.mark.parametrize(("at", "value"), [(3, -1), (3, len(STYLES)), (5, -1), (5, len(ROLES))])
+def test_watched_texts_in_no_known_style_or_role_are_refused(at: int, value: int) -> None:
+    arrays = {n: a.copy() for n, a in Encoder().rules({"r": OtherText((), A)}).arrays().items()}
+    begin = arrays["row_starts"][1]
+    arrays["rows"][begin + at] = value
+    with pytest.raises(ValueError, match="style or role"):
+        Decoder(arrays).rule("r")
+
+
+def test_guards_of_no_known_kind_are_refused() -> None:
+    arrays = {n: a.copy() for n, a in Encoder().rules({"r": Guard("end", 1)}).arrays().items()}
+    for value in (-1, 7):
+        arrays["rows"][1] = value
+        with pytest.raises(ValueError, match="no known kind"):
+            Decoder(arrays).rule("r")
 
 
 def test_random_grammars_come_back_with_their_fingerprints() -> None:
@@ -243,8 +268,12 @@ def test_a_source_that_is_no_text_and_no_json_has_no_fingerprint() -> None:
     endless.append(endless)
     for source in (object(), {1, 2}, {(1, 2): 3}, deep, endless):
         assert fingerprint(Grammar(rules, "root", source=source)) is None
-    assert fingerprint(Grammar({"root": Repeat(A, -1, None)}, "root")) is None
-    assert fingerprint(Grammar({"root": ByteSet(-1)}, "root")) is None
+
+
+def test_what_no_front_end_writes_is_not_written_down() -> None:
+    for expr in (Repeat(A, -1, None), ByteSet(-1), ByteSet(1 << 256)):
+        with pytest.raises(ValueError, match="is no"):
+            Encoder().rules({"root": expr})
 
 
 def test_lazy_rules_are_told_apart_by_their_key_alone() -> None:

@@ -26,6 +26,7 @@ from workbench.grammar.ir import (
     Token,
     children,
 )
+from workbench.grammar.json_strings import spelled_out
 from workbench.grammar.scopes import written_out
 
 __all__ = ["NotRegular", "resolve", "rewrite"]
@@ -111,7 +112,7 @@ def resolve(parts: Sequence[Expr], rules: Mapping[str, Expr]) -> list[Expr]:
             if part.fresh:
                 reason = "no text may come twice in it, which no finite automaton can tell"
                 raise NotRegular(f"{reason} (of a schema: pass unique_keys=False)", part)
-            return part.expanded
+            return spelled_out(part)
         if isinstance(part, Scope):
             return written_out(part)
         return said.get(part.name) if isinstance(part, Ref) else None

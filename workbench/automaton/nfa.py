@@ -30,6 +30,7 @@ from workbench.grammar.ir import (
     Token,
     walk,
 )
+from workbench.grammar.json_strings import spelled_out
 from workbench.grammar.scopes import written_out
 
 __all__ = ["LONG_RUN", "Nfa", "Unit", "build_nfa", "collapsed", "runs_joined", "strongly_connected"]
@@ -359,7 +360,7 @@ class _Builder:
             elif isinstance(expr, Ref):
                 self._ref(expr, a, b, origin, scope, stack)
             elif isinstance(expr, OtherText):
-                stack.append((expr.expanded, a, b, rule, origin, scope))
+                stack.append((spelled_out(expr), a, b, rule, origin, scope))
             elif isinstance(expr, Scope):
                 stack.append((written_out(expr), a, b, rule, origin, scope))
             elif isinstance(expr, Token):

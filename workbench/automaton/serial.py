@@ -16,7 +16,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from decimal import Decimal, InvalidOperation
-from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
@@ -27,38 +26,32 @@ from numpy.typing import NDArray
 
 from workbench.automaton.budgets import Budgets
 from workbench.automaton.model import (
-    GUARDS,
-    JUMP,
-    MANY,
     Automaton,
     GuardSpec,
     Language,
     ScopeSpec,
     WatchSpec,
 )
+from workbench.automaton.soundness import check_automaton
+from workbench.automaton.stored import PerState, StoredOutcomes, StoredRules, StoredSets, text_of
 from workbench.errors import ArtifactError
 from workbench.grammar.encoding import (
     DTYPES,
-    ROLES,
     Decoder,
     Encoder,
-    Expand,
     gather_in,
     gather_out,
 )
-from workbench.grammar.ir import Expr, Grammar, Outcome
+from workbench.grammar.ir import Expr, Grammar
 from workbench.grammar.lazy import LazyRules
 
 __all__ = ["FORMAT", "Artifact", "read_artifact", "write_artifact"]
 
 MAGIC = b"WBGRAM\r\n"
-FORMAT = 3
+FORMAT = 4
 _PREFIX = len(MAGIC) + 4 + 8 + 32
-#: states are numbered below what the engine takes for a call site
-_MOST_STATES = 1 << 29
-_MOST_MEMBERS = 1 << 20
 
-_STATUSES = {"enforced", "restricted", "annotation", "unsupported"}
+_NO_FILE = {FileNotFoundError: "there is no such file", IsADirectoryError: "this is a folder"}
 _PLAIN = (
     "edge_start",
     "edge_lo",
@@ -108,14 +101,9 @@ class Artifact:
     package: str
 
 
-def write_artifact(
-    path: str | os.PathLike[str], artifact: Artifact, names: Mapping[Expand, str]
-) -> None:
-    """Write a file, all of it or nothing. The automaton has to be complete.
-
-    ``names`` are those of the functions that expand an ``OtherText``.
-    """
-    payload = _encode(artifact, names)
+def write_artifact(path: str | os.PathLike[str], artifact: Artifact) -> None:
+    """Write a file, all of it or nothing. The automaton has to be complete."""
+    payload = _encode(artifact)
     target = Path(path)
     temporary = target.with_name(f"{target.name}.{token_hex(8)}.tmp")
     try:
@@ -132,11 +120,35 @@ def write_artifact(
         raise
 
 
-def read_artifact(path: str | os.PathLike[str], functions: Mapping[str, Expand]) -> Artifact:
-    """Read a file; ``functions`` are those that had names when it was written.
+def read_artifact(path: str | os.PathLike[str]) -> Artifact:
+    """Read a file.
 
-    Raises ``ArtifactError`` when it is not whole, not as written or of another format.
+    Raises ``ArtifactError`` when there is none, or it is not whole, not as written or of another format.
     """
+    try:
+        payload, expected = _payload(path)
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise ArtifactError(path, _NO_FILE[type(error)]) from None
+    digest = sha256(payload)
+    if digest.digest() != expected:
+        raise ArtifactError(path, "the file has been altered")
+    try:
+        return _decode(payload, digest.hexdigest(), path)
+    except (
+        AttributeError,
+        IndexError,
+        InvalidOperation,
+        KeyError,
+        OverflowError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
+        raise ArtifactError(path, f"its parts do not fit together ({error})") from error
+
+
+def _payload(path: str | os.PathLike[str]) -> tuple[bytes, bytes]:
+    """What a file holds behind its prefix, and the digest that it should have."""
     with Path(path).open("rb") as file:
         prefix = file.read(_PREFIX)
         if prefix[: len(MAGIC)] != MAGIC[: len(prefix)] or not prefix:
@@ -152,31 +164,16 @@ def read_artifact(path: str | os.PathLike[str], functions: Mapping[str, Expand])
         if size != int.from_bytes(prefix[12:20], "little"):
             raise ArtifactError(path, "the file has been cut off, or something follows it")
         payload = file.read(size)
-    digest = sha256(payload)
-    if digest.digest() != prefix[20:]:
-        raise ArtifactError(path, "the file has been altered")
-    try:
-        return _decode(payload, digest.hexdigest(), path, functions)
-    except (
-        AttributeError,
-        IndexError,
-        InvalidOperation,
-        KeyError,
-        OverflowError,
-        RecursionError,
-        TypeError,
-        ValueError,
-    ) as error:
-        raise ArtifactError(path, f"its parts do not fit together ({error})") from error
+    return payload, prefix[20:]
 
 
 # -- writing ---------------------------------------------------------------------------------------
 
 
-def _encode(artifact: Artifact, names: Mapping[Expand, str]) -> bytes:
+def _encode(artifact: Artifact) -> bytes:
     grammar, automaton = artifact.grammar, artifact.automaton
     lazy = isinstance(grammar.rules, LazyRules)
-    encoder = Encoder(names).rules(dict(grammar.rules))
+    encoder = Encoder().rules(dict(grammar.rules))
     arrays: dict[str, NDArray[Any]] = {
         **{name: getattr(automaton, name).astype(np.uint8) for name in _FLAGS},
         **{name: getattr(automaton, name) for name in _PLAIN},
@@ -288,9 +285,7 @@ def _source_out(source: Any) -> dict[str, Any] | None:
 # -- reading ---------------------------------------------------------------------------------------
 
 
-def _decode(
-    payload: bytes, key: str, path: str | os.PathLike[str], functions: Mapping[str, Expand]
-) -> Artifact:
+def _decode(payload: bytes, key: str, path: str | os.PathLike[str]) -> Artifact:
     end = 8 + int.from_bytes(payload[:8], "little")
     header = json.loads(payload[8:end])
     arrays: dict[str, NDArray[Any]] = {}
@@ -304,42 +299,36 @@ def _decode(
         end += found.nbytes
     if end != len(payload):
         raise ValueError("something follows the arrays")
-    decoder = Decoder(arrays, functions)
+    decoder = Decoder(arrays)
     return Artifact(
         _grammar(header, decoder, key, path),
         _automaton(header, arrays, decoder),
         _budgets(header["budgets"]),
         frozenset(header["missing"]),
-        _text(header["vocabulary"]),
-        _text(header["package"]),
+        text_of(header["vocabulary"]),
+        text_of(header["package"]),
     )
 
 
 def _grammar(
     header: Mapping[str, Any], decoder: Decoder, key: str, path: str | os.PathLike[str]
 ) -> Grammar:
-    start = _text(header["start"])
+    start = text_of(header["start"])
     rules: Mapping[str, Expr]
     if header["lazy"]:
-        rules = _WrittenRules(decoder, start, f"file {key}", path)
+        rules = StoredRules(decoder, start, f"file {key}", path)
     else:
         rules = {name: decoder.rule(name) for name in decoder.rules}
     # in place of a tuple
-    outcomes: Any = _Outcomes(_text(header["outcomes"]), path)
-    return Grammar(rules, start, _text(header["kind"]), _source_in(header["source"]), outcomes)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r:.60} is no text")
-    return value
+    outcomes: Any = StoredOutcomes(text_of(header["outcomes"]), path)
+    return Grammar(rules, start, text_of(header["kind"]), _source_in(header["source"]), outcomes)
 
 
 def _source_in(written: Mapping[str, Any] | None) -> Any:
     if written is None:
         return None
     if "text" in written:
-        return _text(written["text"])
+        return text_of(written["text"])
     if "bytes" in written:
         return bytes.fromhex(written["bytes"])
     source, tag = written["json"], written["tag"]
@@ -372,7 +361,7 @@ def _automaton(
         ("state_rules", decoder.text, decoder.n_texts),
         ("state_origins", decoder.origin, decoder.n_origins),
     ):
-        given[name] = _PerState(arrays[name], _Sets(name, arrays, member, most))
+        given[name] = PerState(arrays[name], StoredSets(name, arrays, member, most))
     automaton = Automaton(
         n_states=len(arrays["final"]),
         start=int(header["automaton_start"]),
@@ -383,7 +372,7 @@ def _automaton(
         watches=tuple(
             WatchSpec(texts, bool(fresh), int(cell), int(language), str(role))
             for texts, (fresh, cell, language, role) in zip(
-                _Sets("watches", arrays, decoder.text, decoder.n_texts),
+                StoredSets("watches", arrays, decoder.text, decoder.n_texts),
                 header["watches"],
                 strict=True,
             )
@@ -413,202 +402,10 @@ def _automaton(
         symbols=symbols,
         grow=_nothing_to_build if header["grows"] else None,
     )
-    _check(automaton)
+    check_automaton(automaton)
     return automaton
 
 
 def _nothing_to_build(automaton: Automaton, entry: int) -> None:
     """In place of ``grow``: an automaton made to grow is laid out and walked differently."""
     raise AssertionError(f"entry {entry} is built")
-
-
-class _Sets(Sequence[Any]):
-    """Tuples that are read when they are looked at: most never are."""
-
-    def __init__(
-        self, name: str, arrays: Mapping[str, NDArray[Any]], member: Callable[[int], Any], most: int
-    ) -> None:
-        starts, numbers = arrays[f"{name}_starts"], arrays[f"{name}_sets"]
-        _require(_fills(starts, len(numbers)) and _within(numbers, 0, most), name)
-        self._starts = starts
-        self._numbers = numbers
-        self._member = member
-        self._known: dict[int, tuple[Any, ...]] = {}
-
-    def __len__(self) -> int:
-        return len(self._starts) - 1
-
-    def __getitem__(self, number: Any) -> Any:
-        found = self._known.get(number)
-        if found is None:
-            begin, end = self._starts[number], self._starts[number + 1]
-            found = tuple(map(self._member, self._numbers[begin:end].tolist()))
-            self._known[number] = found
-        return found
-
-
-class _PerState(Sequence[Any]):
-    """A tuple per state, in place of the tuple of them all."""
-
-    def __init__(self, numbers: NDArray[Any], sets: _Sets) -> None:
-        _require(_within(numbers, 0, len(sets)), "names")
-        self._numbers = numbers
-        self._sets = sets
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def __getitem__(self, state: Any) -> Any:
-        if isinstance(state, slice):
-            return tuple(map(self._sets.__getitem__, self._numbers[state].tolist()))
-        return self._sets[int(self._numbers[state])]
-
-    def __eq__(self, other: object) -> bool:
-        return tuple(self) == (tuple(other) if isinstance(other, _PerState) else other)
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
-
-    def __repr__(self) -> str:
-        return repr(tuple(self))
-
-
-class _Outcomes(Sequence[Outcome]):
-    """The outcomes of a grammar, read when they are first looked at."""
-
-    def __init__(self, text: str, path: str | os.PathLike[str]) -> None:
-        self._text = text
-        self._path = path
-
-    @cached_property
-    def _all(self) -> tuple[Outcome, ...]:
-        try:
-            read = [list(map(_text, outcome)) for outcome in json.loads(self._text)]
-            found = tuple(
-                Outcome(one[0], one[1], one[2], one[3], tuple(one[5:]), one[4])  # type: ignore[arg-type]
-                for one in read
-            )
-            if not {outcome.status for outcome in found} <= _STATUSES:
-                raise ValueError("an outcome of no known kind")
-        except (IndexError, RecursionError, TypeError, ValueError) as error:
-            raise ArtifactError(self._path, f"its outcomes are broken ({error})") from error
-        return found
-
-    def __len__(self) -> int:
-        return len(self._all)
-
-    def __getitem__(self, number: Any) -> Any:
-        return self._all[number]
-
-    def __eq__(self, other: object) -> bool:
-        return self._all == (other._all if isinstance(other, _Outcomes) else other)
-
-    def __hash__(self) -> int:
-        return hash(self._all)
-
-    def __repr__(self) -> str:
-        return repr(self._all)
-
-
-class _WrittenRules(LazyRules):
-    """Rules out of a file, each read when it is used."""
-
-    def __init__(
-        self, decoder: Decoder, start: str, key: str, path: str | os.PathLike[str]
-    ) -> None:
-        def emit(name: str) -> Expr:
-            try:
-                return decoder.rule(name)
-            except (IndexError, OverflowError, ValueError) as error:
-                raise ArtifactError(path, f"rule {name!r} is broken ({error})") from error
-
-        super().__init__(emit, start, key)
-        self._names = decoder.rules
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
-
-def _require(holds: bool, what: str) -> None:
-    if not holds:
-        raise ValueError(f"{what} of the automaton")
-
-
-def _within(array: NDArray[Any], low: int, end: int) -> bool:
-    return not len(array) or bool(array.min() >= low and array.max() < end)
-
-
-def _fills(starts: NDArray[Any], size: int) -> bool:
-    return (
-        len(starts) > 0
-        and starts[0] == 0
-        and starts[-1] == size
-        and bool((starts[1:] >= starts[:-1]).all())
-    )
-
-
-def _check(a: Automaton) -> None:
-    """That no number points outside of what it numbers; the kernels do not look."""
-    n, n_entries, n_loops = a.n_states, len(a.entry_state), len(a.loop_entry)
-    _require(0 < n < _MOST_STATES and 0 <= a.start < n, "states")
-    for starts, columns in (
-        (a.edge_start, (a.edge_lo, a.edge_hi, a.edge_target)),
-        (a.call_start, (a.call_entry, a.call_return, a.call_loop, a.call_watch)),
-        (a.empty_start, (a.empty_target, a.empty_guard)),
-    ):
-        rows = len(columns[0])
-        fits = len(starts) == n + 1 and _fills(starts, rows)
-        _require(fits and all(len(column) == rows for column in columns), "rows")
-    _require(_within(a.edge_lo, 0, 256 + len(a.symbols)), "edges")
-    _require(_within(a.edge_hi, 0, 256 + len(a.symbols)), "edges")
-    _require(bool((a.edge_lo <= a.edge_hi).all()), "edges")
-    owners = np.repeat(np.arange(n), np.diff(a.edge_start))
-    same = owners[1:] == owners[:-1]
-    _require(not np.any(same & (a.edge_lo[1:] < a.edge_lo[:-1])), "the order of edges")
-    for targets in (a.edge_target, a.empty_target, a.entry_state):
-        _require(_within(targets, 0, n), "targets")
-    _require(_within(a.call_entry, 0, n_entries), "calls")
-    _require(_within(a.call_return, JUMP, n), "calls")
-    _require(_within(a.call_loop, -1, n_loops), "calls")
-    _require(_within(a.call_watch, -1 - len(a.scopes), len(a.watches)), "calls")
-    _require(_within(a.empty_guard, -1, len(a.guards)), "guards")
-    for scope in a.scopes:
-        _require(0 <= scope.members <= _MOST_MEMBERS, "scopes")
-        _require(0 <= scope.required < 1 << scope.members, "scopes")
-        _require(0 <= scope.least < 1 << 31 and -1 <= scope.most < 1 << 31, "scopes")
-        if scope.gather is not None:
-            counts, named = scope.gather.counts, scope.gather.kind == "object"
-            _require(all(0 <= count <= MANY for count in counts), "scopes")
-            _require(len(counts) == (len(scope.gather.names) if named else 1), "scopes")
-            _require(not named or len(counts) <= scope.members, "scopes")
-    for guard in a.guards:
-        _require(guard.kind in GUARDS and 0 <= guard.members <= _MOST_MEMBERS, "guards")
-        most = 4 if guard.kind == "value" else guard.members
-        number = guard.kind in ("empty", "room")
-        _require(number or 0 <= guard.among < 1 << most, "guards")
-        _require(guard.kind != "take" or guard.among.bit_count() == 1, "guards")
-        _require(not number or 0 <= guard.among < len(a.watches), "guards")
-        _require(guard.kind not in ("name", "value") or guard.among.bit_count() == 1, "guards")
-    for watch in a.watches:
-        _require(watch.role in ROLES, "watches")
-        _require(0 <= watch.cell < 1 << 30, "watches")
-        _require(-1 <= watch.language < len(a.languages), "watches")
-    for language in a.languages:
-        size = len(language.counts)
-        _require(0 < size < 1 << 24 and all(0 <= n <= MANY for n in language.counts), "languages")
-        _require(list(language.steps) == sorted(language.steps), "languages")
-        for state, low, high, target in language.steps:
-            fits = 0 <= state < size and 0 <= target < size and 0 <= low <= high < 0x110000
-            _require(fits, "languages")
-    framed = (a.call_loop >= 0) | (a.call_watch != -1)
-    _require(not np.any(framed & (a.call_return == JUMP)), "calls")
-    _require(not np.any((a.call_loop >= 0) & (a.call_watch != -1)), "calls")
-    parts = (a.loop_min, a.loop_max, a.loop_least, a.loop_alphabet)
-    _require(all(len(part) == n_loops for part in parts), "loops")
-    _require(_within(a.loop_entry, 0, n_entries) and _within(a.loop_min, 0, 1 << 31), "loops")
-    _require(bool(((a.loop_max == -1) | (a.loop_max >= a.loop_min)).all()), "loops")
-    _require(all(least > 0 for least in a.loop_least), "loops")
-    _require(all(0 <= alphabet < 1 << 256 for alphabet in a.loop_alphabet), "loops")
-    for names in (a.state_rules, a.state_origins, a.watched, a.between):
-        _require(len(names) == n, "names")
-    _require(len(a.entry_names) == n_entries, "names")

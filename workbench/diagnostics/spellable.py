@@ -131,9 +131,7 @@ def without_records(compiled: CompiledGrammar) -> CompiledGrammar | None:
     """
     grammar = compiled.grammar
     fresh = [part for part in reached(grammar) if _keeps(part)]
-    if not fresh or any(
-        isinstance(part, ir.OtherText) and part.texts and part.within is not None for part in fresh
-    ):
+    if not fresh:
         return None
 
     def plain(part: ir.Expr) -> ir.Expr | None:

@@ -14,11 +14,12 @@ from workbench.engine.engine import Engine
 from workbench.engine.jit import COMPILED
 from workbench.engine.layout import DONE, Stopped
 from workbench.engine.matcher import Matcher, mask_array
-from workbench.inputs import need_matchers, wrong_type
+from workbench.inputs import need_matchers, need_number, wrong_type
 from workbench.wording import number_of
 
 __all__ = ["accept_all", "fill_masks", "fork_all", "rollback_all"]
 
+_LARGE = 1 << 63
 _threads: ThreadPoolExecutor | None = None
 
 
@@ -99,27 +100,28 @@ def _fill_groups(matchers: Sequence[Matcher], array: NDArray[np.int32]) -> None:
 def accept_all(matchers: Sequence[Matcher], token_ids: Iterable[int]) -> NDArray[np.bool_]:
     """Go on with one token for each matcher; which of them it was accepted by, bool of shape ``(batch,)``.
 
-    A matcher that refuses its token is unchanged. Raises what ``Matcher.accept`` does: the matchers before
-    the one that it concerns have gone on then.
+    A matcher that refuses its token is unchanged. Raises ``WrongType`` for what is no token id, before anything
+    changes, and what ``Matcher.accept`` does: the matchers before the one that it concerns have gone on then.
     """
     need_matchers(matchers, "accept_all")
-    try:
-        ids = np.fromiter(token_ids, np.int64)
-    except (TypeError, ValueError):
-        raise wrong_type("accept_all", "a token id for each matcher", token_ids) from None
-    if len(ids) != len(matchers):
+    numbers = _whole(token_ids, "accept_all", "a token id for each matcher")
+    if len(numbers) != len(matchers):
         raise ValueError(
-            f"{number_of(len(matchers), 'matcher')} and {number_of(len(ids), 'token')}"
+            f"{number_of(len(matchers), 'matcher')} and {number_of(len(numbers), 'token')}"
         )
+    for token_id in numbers:
+        if not -_LARGE <= token_id < _LARGE:  # no integer of the machine: refused as any other id
+            matchers[0].accept(token_id)
+    ids = np.array(numbers, dtype=np.int64)
     accepted = np.zeros(len(matchers), dtype=np.bool_)
     engine = matchers[0]._engine if matchers else None
     if not COMPILED or any(matcher._engine is not engine for matcher in matchers):
-        for i, (matcher, token_id) in enumerate(zip(matchers, ids.tolist(), strict=True)):
+        for i, (matcher, token_id) in enumerate(zip(matchers, numbers, strict=True)):
             accepted[i] = matcher.accept(token_id)
         return accepted
     if engine is None:
         return accepted
-    special = np.array([not engine.is_plain(token_id) for token_id in ids.tolist()], dtype=np.bool_)
+    special = np.array([not engine.is_plain(token_id) for token_id in numbers], dtype=np.bool_)
     with engine.lock, engine.busy:
         positions = np.fromiter((one.position for one in matchers), np.int64, len(ids))
         positions[special] = -1
@@ -130,24 +132,42 @@ def accept_all(matchers: Sequence[Matcher], token_ids: Iterable[int]) -> NDArray
         done = int(engine.count[DONE])
         for i in range(done):
             if positions[i] >= 0:
-                matchers[i].go_on(int(positions[i]), int(ids[i]))
+                matchers[i].go_on(int(positions[i]), numbers[i])
                 accepted[i] = True
         engine.tidy()
         # ends, named tokens, and what is left when a kernel had to stop, go one by one
         todo = [*np.flatnonzero(special[:done]).tolist(), *range(done, len(ids))]
     for i in todo:
-        accepted[i] = matchers[i].accept(int(ids[i]))
+        accepted[i] = matchers[i].accept(numbers[i])
     return accepted
+
+
+def _whole(values: Any, who: str, wanted: str) -> list[int]:
+    """Whole numbers, of an array or a tensor too. Raises ``WrongType`` for anything else."""
+    if hasattr(values, "tolist"):
+        values = values.tolist()
+    if not isinstance(values, Iterable) or isinstance(values, str):
+        raise wrong_type(who, wanted, values)
+    return [need_number(one, who, wanted) for one in values]
 
 
 def rollback_all(matchers: Iterable[Matcher], n: int | Iterable[int] = 1) -> None:
     """Take back tokens of each matcher: ``n`` of all, or one number each.
 
-    Raises ``ValueError``, before anything changes, when one of them does not keep so many.
+    Raises, before anything changes, ``ValueError`` when one of them does not keep so many and ``WrongType`` for
+    what is no number.
     """
     need_matchers(matchers, "rollback_all")
     several = list(matchers)
-    counts = [n] * len(several) if isinstance(n, int) else list(n)
+    wanted = "a number of tokens, or one for each matcher"
+    if isinstance(n, Iterable):
+        counts = _whole(n, "rollback_all", wanted)
+    else:
+        counts = [need_number(n, "rollback_all", wanted)] * len(several)
+    if len(counts) != len(several):
+        raise ValueError(
+            f"{number_of(len(several), 'matcher')} and {number_of(len(counts), 'number')} of tokens"
+        )
     for matcher, count in zip(several, counts, strict=True):
         if not 0 <= count <= matcher.max_rollback:
             raise ValueError(

@@ -15,15 +15,13 @@ from workbench.engine.engine import Engine
 from workbench.engine.matcher import Matcher
 from workbench.engine.tokens import resolve_tokens
 from workbench.grammar.fingerprint import fingerprint
-from workbench.grammar.ir import Expr, Grammar
+from workbench.grammar.ir import Grammar
 from workbench.inputs import need_grammar, need_path, need_vocabulary
 from workbench.vocabulary import Vocabulary
 
 __all__ = ["CompiledGrammar", "cache_info", "clear_cache", "compile", "load_compiled"]
 
 _MAX_BYTES = 1 << 29
-#: in files, the name of the function that expands other texts in JSON strings
-_JSON_TEXTS = "json texts"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,9 +55,7 @@ class CompiledGrammar:
         artifact = Artifact(
             self.grammar, automaton, budgets, missing, self.vocabulary.fingerprint, package
         )
-        from workbench.frontends.json_schema.text.coding import other_names
-
-        write_artifact(path, artifact, {other_names: _JSON_TEXTS, _other_names: _JSON_TEXTS})
+        write_artifact(path, artifact)
 
 
 def compile(
@@ -108,12 +104,12 @@ def load_compiled(
     An automaton depends on the bytes that no token contains, and on the tokens that its grammar names: when
     these are others for the vocabulary, it is made anew. ``budgets`` are by default those of then.
 
-    Raises ``ArtifactError`` for a file that is cut off, altered, of another format or none of ours; where
+    Raises ``ArtifactError`` for a file that is not there, cut off, altered, of another format or none of ours; where
     the automaton is made anew, what ``compile`` raises.
     """
     need_path(path, "load_compiled")
     need_vocabulary(vocabulary, "load_compiled")
-    artifact = read_artifact(path, {_JSON_TEXTS: _other_names})
+    artifact = read_artifact(path)
     budgets = budgets or artifact.budgets
     fits = artifact.missing == frozenset(vocabulary.missing_bytes) and (
         not artifact.automaton.symbols or artifact.vocabulary == vocabulary.fingerprint
@@ -126,13 +122,6 @@ def load_compiled(
         artifact.automaton,
         Engine(artifact.automaton, vocabulary, budgets),
     )
-
-
-def _other_names(texts: tuple[str, ...]) -> Expr:
-    """As the front end's, which is imported when it is used."""
-    from workbench.frontends.json_schema.text.coding import other_names
-
-    return other_names(texts)
 
 
 def _compile(grammar: Grammar, vocabulary: Vocabulary, budgets: Budgets) -> CompiledGrammar:

@@ -28,6 +28,7 @@ from workbench.grammar.ir import (
     Token,
     children,
 )
+from workbench.grammar.json_strings import spelled_out
 from workbench.grammar.scopes import written_out
 from workbench.inputs import need_grammar
 
@@ -290,7 +291,7 @@ class _Writer:
     def other(self, expr: OtherText) -> tuple[str, int]:
         if expr.fresh:
             self.looser.setdefault("names that are not listed may come twice in an object")
-        return self.expr(self.keep(expr.expanded), _SEQUENCE)
+        return self.expr(self.keep(spelled_out(replace(expr, fresh=False))), _SEQUENCE)
 
     def keep(self, expr: Expr) -> Expr:
         """Hold on to an expression made here, so that no other one gets its identity."""

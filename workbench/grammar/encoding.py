@@ -7,13 +7,12 @@ one. So equal rules give equal arrays, however their parts are shared, and no cy
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal as OneOf
 
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.errors import GrammarTooComplex
 from workbench.grammar.ir import (
     Alt,
     ByteSet,
@@ -22,6 +21,7 @@ from workbench.grammar.ir import (
     Gather,
     Graph,
     Guard,
+    JsonStyle,
     Literal,
     Origin,
     OtherText,
@@ -33,10 +33,7 @@ from workbench.grammar.ir import (
     children,
 )
 
-__all__ = ["DTYPES", "ROLES", "Decoder", "Encoder", "Expand", "gather_in", "gather_out"]
-
-#: what writes out an ``OtherText``
-Expand = Callable[[tuple[str, ...]], Expr]
+__all__ = ["DTYPES", "ROLES", "STYLES", "Decoder", "Encoder", "gather_in", "gather_out"]
 
 _LITERAL, _BYTES, _CHARS, _SEQ, _ALT, _REPEAT, _REF, _GRAPH, _TOKEN, _OTHER, _SCOPE, _GUARD = range(
     12
@@ -52,6 +49,8 @@ _GUARDS: tuple[OneOf["may", "take", "other", "end", "between", "value", "name"],
 )
 #: what a text can be of what a scope gathers
 ROLES: tuple[OneOf["", "name", "string", "number"], ...] = ("", "name", "string", "number")
+#: how the characters of a text are spelled
+STYLES: tuple[JsonStyle, ...] = ("any", "ascii", "plain")
 #: counts from here on are kept as texts
 _LARGE = 1 << 62
 
@@ -68,20 +67,14 @@ DTYPES: dict[str, type[np.generic]] = {
 
 
 class Encoder:
-    """Collects expressions, origins and texts; equal ones get the same number.
+    """Collects expressions, origins and texts; equal ones get the same number."""
 
-    ``names`` are those of the functions that expand an ``OtherText``; it is written out where its function has
-    none.
-    """
-
-    def __init__(self, names: Mapping[Expand, str] | None = None) -> None:
-        self._names = names or {}
+    def __init__(self) -> None:
         self._texts: dict[bytes, int] = {}
         self._origins: dict[Origin, int] = {}
         self._rows: dict[tuple[int, ...], int] = {}
         #: by identity; each expression is kept, so that its id stays its own
         self._numbers: dict[int, tuple[int, Expr]] = {}
-        self._expanded: dict[int, Expr] = {}
         self._rules: dict[int, int] = {}
 
     def rules(self, rules: Mapping[str, Expr]) -> Encoder:
@@ -113,9 +106,7 @@ class Encoder:
             if id(expr) not in numbers:
                 parts = children(expr)
                 if isinstance(expr, OtherText):
-                    keeps = expr.fresh or expr.role or expr.expand in self._names
-                    parts = (expr.body if keeps else self._written(expr),)
-                    parts += () if expr.within is None else (expr.within,)
+                    parts = (expr.body,) if expr.within is None else (expr.body, expr.within)
                 waiting = [part for part in parts if id(part) not in numbers]
                 if waiting:
                     stack += reversed(waiting)
@@ -124,12 +115,6 @@ class Encoder:
                 numbers[id(expr)] = self._rows.setdefault(row, len(self._rows)), expr
             stack.pop()
         return numbers[id(top)][0]
-
-    def _written(self, expr: OtherText) -> Expr:
-        found = self._expanded.get(id(expr))
-        if found is None:
-            found = self._expanded[id(expr)] = expr.expanded
-        return found
 
     def _row(self, expr: Expr) -> tuple[int, ...]:
         numbers = self._numbers
@@ -159,11 +144,8 @@ class Encoder:
             ids = expr.ids or ()
             return _TOKEN, int(expr.negated), len(ids), *ids, *map(self.text, expr.names)
         if isinstance(expr, OtherText):
-            name = self._names.get(expr.expand)
-            if name is None and not (expr.fresh or expr.role):
-                return _SEQ, numbers[id(self._written(expr))][0]
             texts = map(self.text, expr.texts)
-            function = self.text(name or "")
+            style = STYLES.index(expr.style)
             within = -1 if expr.within is None else numbers[id(expr.within)][0]
             fresh = expr.cell if expr.fresh else -1
             role = ROLES.index(expr.role)
@@ -171,7 +153,7 @@ class Encoder:
                 _OTHER,
                 numbers[id(expr.body)][0],
                 within,
-                function,
+                style,
                 fresh,
                 role,
                 self.text(expr.opening),
@@ -227,17 +209,10 @@ def _starts(parts: Iterable[Sequence[int]]) -> NDArray[np.int64]:
 class Decoder:
     """Reads what an :class:`Encoder` wrote, each part when it is asked for.
 
-    ``functions`` are those that the encoder had names for.
-
     Raises ``ValueError`` or ``IndexError`` here and in all methods when the arrays do not fit together.
     """
 
-    def __init__(
-        self,
-        arrays: Mapping[str, NDArray[np.generic]],
-        functions: Mapping[str, Expand] | None = None,
-    ) -> None:
-        self._functions = functions or {}
+    def __init__(self, arrays: Mapping[str, NDArray[np.generic]]) -> None:
         self._texts = arrays["texts"].tobytes()
         self._text_starts = _checked(arrays["text_starts"], len(self._texts))
         origins = arrays["origins"].reshape(-1, 5)
@@ -353,12 +328,9 @@ class Decoder:
             names = tuple(map(self.text, rest[n_ids:]))
             return Token(tuple(rest[:n_ids]), names, bool(negated), origin=origin)
         if kind == _OTHER:
-            body, within, function, cell, which, opening, *texts = given
-            fresh, role = cell >= 0, ROLES[which]
-            instead = _not_expanded if fresh or role else None
-            expand = self._functions.get(self.text(function), instead)
-            if expand is None:
-                raise ValueError("a function that is not known")
+            body, within, style, cell, role, opening, *texts = given
+            if not (0 <= style < len(STYLES) and 0 <= role < len(ROLES)):
+                raise ValueError("a text in no known style or role")
             known = tuple(map(self.text, texts))
             language = exprs[within] if within >= 0 else None
             if language is not None and not isinstance(language, Graph):
@@ -366,12 +338,12 @@ class Decoder:
             return OtherText(
                 known,
                 exprs[body],
-                expand,
-                fresh,
+                cell >= 0,
                 max(0, cell),
                 language,
-                role,
+                ROLES[role],
                 self.bytes(opening),
+                STYLES[style],
                 origin=origin,
             )
         if kind == _SCOPE:
@@ -390,6 +362,8 @@ class Decoder:
             )
         if kind == _GUARD:
             which, among, others = given
+            if not 0 <= which < len(_GUARDS):
+                raise ValueError("a guard of no known kind")
             return Guard(_GUARDS[which], int(self.text(among), 16), bool(others), origin=origin)
         raise ValueError(f"{kind} is no kind of expression")
 
@@ -416,11 +390,6 @@ def gather_in(text: str) -> Gather | None:
     given = tuple(map(int, counts)), tuple(map(str, names))
     ordered, ample, distinct, outermost = map(bool, flags)
     return Gather(kind, *given, ordered, ample, distinct, outermost, int(number))
-
-
-def _not_expanded(texts: tuple[str, ...]) -> Expr:
-    """In place of what writes out a fresh text: no expression says that a text comes once."""
-    raise GrammarTooComplex("texts that may come once, written out", 0)
 
 
 def _parts(row: list[int]) -> list[int]:

@@ -16,10 +16,10 @@ from workbench.automaton.finite import determinise, to_graph
 from workbench.errors import GrammarSyntaxError, GrammarTooComplex, UnsatisfiableGrammar
 from workbench.frontends.json_schema import json_schema
 from workbench.frontends.json_schema.scalars.numbers import Bound, exactly, number_between
-from workbench.frontends.json_schema.text.coding import coded, other_names
 from workbench.frontends.json_schema.text.json_spelling import complement, spell_class
 from workbench.frontends.regex import parse_regex, search
 from workbench.grammar.ir import NEVER, CharSet
+from workbench.grammar.json_strings import coded, other_texts
 
 NAMES = ["a", "b", "c", "é"]
 TEXTS = st.one_of(
@@ -274,7 +274,7 @@ ODD_TEXTS = st.text(
 @given(st.lists(ODD_TEXTS, max_size=4, unique=True), ODD_TEXTS, st.data())
 @settings(max_examples=150)
 def test_names_differ_in_any_spelling(names: list[str], text: str, data: st.DataObject) -> None:
-    language = other_names(names)
+    language = other_texts(names)
     for candidate in [text, *names]:
         written = "".join(data.draw(spellings(char)) for char in candidate)
         assert matches(language, written) == (candidate not in names)

@@ -30,7 +30,7 @@ from workbench.frontends.json_schema.scalars.numbers import Notation
 from workbench.frontends.json_schema.text.json_values import MAX_LEVELS
 from workbench.frontends.json_schema.text.whitespace import layout
 from workbench.grammar.fingerprint import content_key
-from workbench.grammar.ir import Grammar, Outcome
+from workbench.grammar.ir import Grammar, JsonStyle, Outcome
 from workbench.wording import number_of
 
 __all__ = ["json_schema"]
@@ -112,7 +112,7 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
     if max_digits is not None and max_digits < 1:
         raise ValueError("max_digits must be at least 1, or None for no limit")
     notation = Notation(numbers == "plain", max_digits)
-    spelling = "ascii" if ascii_only else "any" if unicode_escapes else "plain"
+    spelling: JsonStyle = "ascii" if ascii_only else "any" if unicode_escapes else "plain"
     style = layout(whitespace, max_whitespace, separators, indent)
     try:
         with using(limits):

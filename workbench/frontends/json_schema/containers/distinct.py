@@ -277,7 +277,7 @@ def one_number(texts: Dfa, notation: Notation) -> OtherText:
     texts = _in_runs(texts, notation.few)
     graph = to_graph(texts, CharSet)
     within = None if is_endless(texts) else graph
-    return OtherText((), graph, lambda _: graph, True, NUMBERS, within)
+    return OtherText((), graph, True, NUMBERS, within)
 
 
 @lru_cache(maxsize=256)

@@ -7,7 +7,7 @@ what its value is made of, and in how many ways it can still be completed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal as OneOf
 
@@ -70,11 +70,6 @@ def _taken(guard: Guard, outermost: bool) -> Expr:
     """A constant that may come once is read; outside of the outermost array its value is not collected."""
     take = Guard("take", 1 << _CONSTANTS.index(guard))
     return take if outermost else Seq((take, guard))
-
-
-def _body_of(text: OtherText) -> Callable[[tuple[str, ...]], Expr]:
-    """The expansion of a text that excludes no names: its body."""
-    return lambda _: text.body
 
 
 class UniqueEmitter:
@@ -142,7 +137,7 @@ class UniqueEmitter:
             return self.strings(string_texts(formula), fresh, gathers)
         graph = tree_of(sorted(text for text in listed if text))
         body = self._writer.spell_graph(graph)
-        text = OtherText((), body, lambda _: body, True, 0, graph)
+        text = OtherText((), body, True, 0, graph)
         return self._quoted(text, "" in listed, fresh, gathers)
 
     def strings(self, texts: Dfa, fresh: bool = False, gathers: bool = True) -> Expr:
@@ -156,7 +151,7 @@ class UniqueEmitter:
         out: list[Expr] = []
         if text is not None:
             role: OneOf["", "string"] = "string" if gathers else ""
-            text = replace(text, fresh=fresh, role=role, opening=b'"', expand=_body_of(text))
+            text = replace(text, fresh=fresh, role=role, opening=b'"')
             out.append(Seq((text, QUOTE)))
         if empty and not fresh:
             out.append(Seq((_NO_TEXT, Literal(b'""'))))

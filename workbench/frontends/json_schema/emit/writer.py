@@ -9,12 +9,11 @@ from collections.abc import Callable, Hashable
 from functools import partial
 
 from workbench.automaton.budgets import in_force, using
-from workbench.automaton.finite import Dfa, complement, determinise, to_graph, without_empty
+from workbench.automaton.finite import Dfa, to_graph, without_empty
 from workbench.frontends.json_schema.containers.distinct import is_endless
 from workbench.frontends.json_schema.containers.object_plan import ObjectPlan
 from workbench.frontends.json_schema.logic.strings import spelled
 from workbench.frontends.json_schema.scalars.counted import Counted
-from workbench.frontends.json_schema.text.coding import other_names
 from workbench.frontends.json_schema.text.json_spelling import (
     ANY,
     Ranges,
@@ -25,17 +24,16 @@ from workbench.frontends.json_schema.text.json_spelling import (
 from workbench.frontends.json_schema.text.whitespace import Layout, in_row
 from workbench.grammar.ir import (
     NEVER,
-    Alt,
     CharSet,
     Expr,
     Graph,
+    JsonStyle,
     Literal,
     Origin,
     OtherText,
     Ref,
     Repeat,
     Seq,
-    literal,
 )
 from workbench.grammar.lazy import LazyRules
 
@@ -55,7 +53,7 @@ class Writer:
     not listed come once in an object.
     """
 
-    def __init__(self, layout: Layout, style: str, once: bool) -> None:
+    def __init__(self, layout: Layout, style: JsonStyle, once: bool) -> None:
         self.layout = layout
         self.once = once
         #: whether characters were left out that there is no way to write
@@ -159,15 +157,14 @@ class Writer:
         """
         graph = to_graph(texts, CharSet)
         if is_endless(texts):
-            return OtherText((), self.spelled(graph), self._other_text, True, cell)
-        return OtherText((), self.spell_graph(graph), self._other_text, True, cell, graph)
+            return OtherText((), self.spelled(graph), True, cell)
+        return OtherText((), self.spell_graph(graph), True, cell, graph)
 
     def other_name(self, names: tuple[str, ...]) -> Expr:
         """A name that is none of these, quotes included; it comes once where such names do."""
         known = self._texts.get(names)
         if known is None:
-            expand = other_names if self._style == "any" else self._other_text
-            content = OtherText(names, self._any_content, expand, self.once)
+            content = OtherText(names, self._any_content, self.once, style=self._style)
             known = self._texts[names] = Seq((QUOTE, content, QUOTE))
         return known
 
@@ -193,15 +190,10 @@ class Writer:
         """A name of a cell that comes once, without quotes; ``None`` when the cell has just the empty one."""
         names = plan.cell_names(number)
         if names is None:
-            expand = other_names if self._style == "any" else self._other_text
-            return OtherText(tuple(sorted({"", *plan.named})), self._any_content, expand, True)
+            texts = tuple(sorted({"", *plan.named}))
+            return OtherText(texts, self._any_content, True, style=self._style)
         some = without_empty(names)
         return None if some.is_empty else self.fresh(some, number + 1)
-
-    def _other_text(self, names: tuple[str, ...]) -> Expr:
-        """All texts but some, written out in a style of its own."""
-        listed = determinise(Alt(tuple(literal(name) for name in names if _is_text(name))))
-        return self.spelled(to_graph(complement(listed), CharSet))
 
 
 def _is_text(name: str) -> bool:

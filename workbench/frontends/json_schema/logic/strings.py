@@ -32,7 +32,6 @@ from workbench.frontends.json_schema.scalars.patterns import (
     pattern_automaton,
     pattern_expression,
 )
-from workbench.frontends.json_schema.text.coding import coded
 from workbench.frontends.json_schema.text.json_spelling import ANY, Ranges, spell as spell_text
 from workbench.frontends.json_schema.text.json_values import STRING
 from workbench.grammar.ir import (
@@ -47,6 +46,7 @@ from workbench.grammar.ir import (
     Seq,
     literal,
 )
+from workbench.grammar.json_strings import coded
 
 __all__ = ["automaton", "spelled", "string_content", "surely_possible"]
 

@@ -12,12 +12,11 @@ from functools import lru_cache
 
 from workbench.frontends import unicode_sets
 from workbench.grammar.ir import EMPTY, NEVER, Alt, ByteSet, CharSet, Expr, Literal, Seq
+from workbench.grammar.json_strings import RAW, SHORT
 from workbench.wording import number_of
 
 __all__ = [
     "ANY",
-    "RAW",
-    "SHORT",
     "Ranges",
     "class_name",
     "complement",
@@ -33,10 +32,6 @@ Ranges = tuple[tuple[int, int], ...]
 #: All scalar values.
 ANY: Ranges = ((0, 0xD7FF), (0xE000, 0x10FFFF))
 
-#: Characters that may stand for themselves.
-RAW: Ranges = ((0x20, 0x21), (0x23, 0x5B), (0x5D, 0xD7FF), (0xE000, 0x10FFFF))
-#: Characters with a short escape, and its letter.
-SHORT = {0x22: '"', 0x5C: "\\", 0x2F: "/", 8: "b", 12: "f", 10: "n", 13: "r", 9: "t"}
 _SPELLED = {code: "\\" + letter for code, letter in SHORT.items() if code != 0x2F}
 
 

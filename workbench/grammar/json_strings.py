@@ -1,4 +1,4 @@
-r"""A deterministic automaton over characters as one over the bytes of their JSON spellings.
+r"""Texts in JSON strings: a deterministic automaton over characters as one over the bytes of their spellings.
 
 Each state gets its own first bytes; what is left of a character after them (UTF-8 continuation bytes,
 hexadecimal digits, the second half of a pair) is a state shared by all that continue alike. So the
@@ -11,10 +11,16 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from workbench.frontends.json_schema.text.json_spelling import RAW, SHORT
-from workbench.grammar.ir import ByteSet, CharSet, Expr, Graph
+from workbench.errors import GrammarTooComplex
+from workbench.grammar.ir import ByteSet, CharSet, Expr, Graph, JsonStyle, OtherText
 
-__all__ = ["coded", "name_tree", "other_names"]
+__all__ = ["RAW", "SHORT", "coded", "other_texts", "spelled_out"]
+
+#: Characters that may stand for themselves.
+RAW = ((0x20, 0x21), (0x23, 0x5B), (0x5D, 0xD7FF), (0xE000, 0x10FFFF))
+_RAW_ASCII = ((0x20, 0x21), (0x23, 0x5B), (0x5D, 0x7E))
+#: Characters with a short escape, and its letter.
+SHORT = {0x22: '"', 0x5C: "\\", 0x2F: "/", 8: "b", 12: "f", 10: "n", 13: "r", 9: "t"}
 
 #: First and last character of a run of characters, and the state that they lead to.
 _Step = tuple[int, int, int]
@@ -58,33 +64,47 @@ def _byte_set(mask: int) -> ByteSet:
     return ByteSet(mask)
 
 
-def other_names(names: Iterable[str]) -> Graph:
+def spelled_out(text: OtherText) -> Expr:
+    """A text that is watched as an expression of the other kinds.
+
+    Raises ``GrammarTooComplex`` for a fresh one: no expression says that a text comes once.
+    """
+    if text.fresh:
+        raise GrammarTooComplex("texts that may come once, written out", 0)
+    return text.opened(other_texts(text.texts, text.style) if text.texts else text.body)
+
+
+def other_texts(texts: Iterable[str], style: JsonStyle = "any") -> Graph:
     """Every text but the given ones, in bytes: a tree of their characters with a way out at each step."""
-    children, ends = name_tree(names)
+    children, ends = _tree(texts)
     free = len(children)
-    coder = _Coder(free + 1)
-    unlike = _Unlike(coder, free)
-    for node, branches in enumerate(children):
-        if all(code < 0x80 for code in branches):
-            unlike.character(node, branches)
-        else:
+    coder = _Coder(free + 1, style)
+    if style == "plain":
+        for node, branches in enumerate([*children, {}]):
             coder.character(node, _steps_of(branches, free))
+    else:
+        unlike = _Unlike(coder, free)
+        for node, branches in enumerate(children):
+            if all(code < 0x80 for code in branches):
+                unlike.character(node, branches)
+            else:
+                coder.character(node, _steps_of(branches, free))
     finals = tuple(node for node in range(free + 1) if node not in ends)
     return Graph(coder.n_states, 0, finals, tuple(coder.edges))
 
 
-def name_tree(names: Iterable[str]) -> tuple[list[dict[int, int]], set[int]]:
-    """A tree of the characters of some names: the children of each node, and where a name ends.
+def _tree(texts: Iterable[str]) -> tuple[list[dict[int, int]], set[int]]:
+    """A tree of the characters of some texts: the children of each node, and where a text ends.
 
-    Names with a lone surrogate cannot be written and are left out.
+    Texts with a lone surrogate cannot be written and are left out.
     """
     children: list[dict[int, int]] = [{}]
     ends: set[int] = set()
-    for name in names:
-        if any(0xD800 <= ord(char) <= 0xDFFF for char in name):
+    for text in texts:
+        if any(0xD800 <= ord(char) <= 0xDFFF for char in text):
             continue
         at = 0
-        for char in name:
+        for char in text:
             then = children[at].get(ord(char))
             if then is None:
                 then = children[at][ord(char)] = len(children)
@@ -111,8 +131,11 @@ def _steps_of(branches: dict[int, int], free: int) -> _Steps:
 class _Coder:
     """States and edges made so far; equal remainders are one state."""
 
-    def __init__(self, n_states: int) -> None:
+    def __init__(self, n_states: int, style: JsonStyle = "any") -> None:
         self.n_states = n_states
+        self._raw = _RAW_ASCII if style == "ascii" else RAW
+        #: whether there are escapes with numbers
+        self._numbered = style != "plain"
         self.edges: list[tuple[int, Expr, int]] = []
         self._known: dict[Hashable, int] = {}
 
@@ -142,7 +165,7 @@ class _Coder:
         raw = _joined(
             (max(low, first), min(high, last), target)
             for low, high, target in steps
-            for first, last in RAW
+            for first, last in self._raw
             if low <= last and high >= first
         )
         for low, high, target in raw:
@@ -175,8 +198,9 @@ class _Coder:
                 for low, high, target in steps:
                     if low <= code <= high:
                         masks[target] = masks.get(target, 0) | 1 << ord(letter)
-            target = self._hexadecimal(4, self._units(steps))
-            masks[target] = masks.get(target, 0) | 1 << ord("u")
+            if self._numbered:
+                target = self._hexadecimal(4, self._units(steps))
+                masks[target] = masks.get(target, 0) | 1 << ord("u")
             self.connect(state, masks)
         return state
 
