@@ -34,6 +34,7 @@ LAYERS = (
     "models",
     "decoding",
     "diagnostics",
+    "benchmarks",
     "export",
     "notebook",
     "cli",

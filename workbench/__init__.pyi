@@ -15,34 +15,34 @@ from .decoding.trace import (
     Trace as Trace,
     TraceStep as TraceStep,
 )
-from .diagnostics.coverage import (
+from .diagnostics.coverage.coverage import (
     Coverage as Coverage,
     coverage as coverage,
 )
-from .diagnostics.dead_ends import (
+from .diagnostics.dead_ends.dead_ends import (
     dead_ends as dead_ends,
 )
-from .diagnostics.explain import (
-    explain as explain,
-)
-from .diagnostics.findings import (
+from .diagnostics.dead_ends.findings import (
     DeadEndReport as DeadEndReport,
     Finding as Finding,
 )
-from .diagnostics.live import (
+from .diagnostics.dead_ends.live import (
     live_dead_ends as live_dead_ends,
 )
-from .diagnostics.profile import (
-    Profile as Profile,
-    profile as profile,
-)
-from .diagnostics.spelling import (
+from .diagnostics.dead_ends.unspellable import (
     SpellingReport as SpellingReport,
     unspellable as unspellable,
 )
-from .diagnostics.why import (
+from .diagnostics.explain.explain import (
+    explain as explain,
+)
+from .diagnostics.explain.why import (
     Why as Why,
     WhyByte as WhyByte,
+)
+from .diagnostics.profile.profile import (
+    Profile as Profile,
+    profile as profile,
 )
 from .engine import (
     CompiledGrammar as CompiledGrammar,

@@ -110,7 +110,7 @@ def test_a_workbench_without_a_kernel_shows_what_was_recorded(
     from ipywidgets import Widget
 
     from workbench.frontends.regex import regex
-    from workbench.notebook.bench import Workbench
+    from workbench.notebook.workbench import Workbench
 
     bench = Workbench(tiny_model(), regex("(ab|c)[ab]{2,9}[01]+"), [1, 2, 3], title="kept")
     bench.run()

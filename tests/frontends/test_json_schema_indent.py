@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.frontends.walks import small_vocabulary
-from workbench.diagnostics.bench_generation import walked_text
-from workbench.diagnostics.bench_schemas import takes_property_order
+from workbench.benchmarks.generated_texts import walked_text
+from workbench.benchmarks.schema_engines import takes_property_order
 from workbench.engine import compile
 from workbench.frontends.json_schema import json_schema
 from workbench.vocabulary import Vocabulary

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from workbench.diagnostics.bench_suite import (
+from workbench.benchmarks.schema_suite import (
     DRAFTS,
     bytes_vocabulary,
     judge_group,

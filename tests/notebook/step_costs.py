@@ -148,7 +148,7 @@ def click(bench: Any, wire: Wire) -> Cost:
 
 def workbench_at(tokens: int, size: int = SIZE) -> tuple[Any, Wire]:
     """A panel at the start of a script, and the way to its page."""
-    from workbench.notebook.bench import Workbench
+    from workbench.notebook.workbench import Workbench
 
     bench = Workbench(scripted_model(tokens + 100, size), orders(), PROMPT, title="long")
     wire = Wire()

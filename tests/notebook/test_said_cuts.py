@@ -10,15 +10,15 @@ import pytest
 
 from tests.notebook import samples
 from workbench.decoding.trace import Trace
-from workbench.diagnostics.author import MAX_FRAMES, frames_left_out
-from workbench.diagnostics.findings import Finding
-from workbench.diagnostics.why import WhyFrame
+from workbench.diagnostics.author.standing import MAX_FRAMES, frames_left_out
+from workbench.diagnostics.dead_ends.findings import Finding
+from workbench.diagnostics.explain.why import WhyFrame
 from workbench.engine import compile as compile_grammar
 from workbench.frontends.gbnf import gbnf
 from workbench.frontends.regex import regex
 from workbench.notebook import static_html as html_module
 from workbench.notebook.editor import check
-from workbench.notebook.findings import finding_wire
+from workbench.notebook.finding_wire import finding_wire
 from workbench.notebook.reasons import full_reason
 from workbench.notebook.recorded import from_trace
 from workbench.notebook.reprs import grammar_html, matcher_html, trace_html

@@ -11,11 +11,11 @@ from tests.notebook import samples
 from tests.notebook.test_static_html import check
 from workbench.decoding import Decoder
 from workbench.decoding.trace import Trace, TraceStep
-from workbench.diagnostics.profile import profile
+from workbench.diagnostics.profile.profile import profile
 from workbench.frontends.regex import regex
-from workbench.notebook.desk import Desk
 from workbench.notebook.editor import check as judge
 from workbench.notebook.recorded import from_trace
+from workbench.notebook.request_handlers import Desk
 from workbench.notebook.session import Session
 from workbench.notebook.static_html import SIZE_LIMIT, static_html
 from workbench.notebook.static_parts import milliseconds, warm_up

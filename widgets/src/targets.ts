@@ -1,4 +1,4 @@
-// Where a run is to stop. The kernel decides the same for new steps (workbench/notebook/targets.py).
+// Where a run is to stop. The kernel decides the same for new steps (workbench/notebook/stops.py).
 import { depth } from "./stack";
 import type { Store } from "./store";
 import type { Position, Until } from "./types";

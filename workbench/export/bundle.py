@@ -13,8 +13,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.diagnostics.dead_ends import dead_ends
-from workbench.diagnostics.findings import counted
+from workbench.diagnostics.dead_ends.dead_ends import dead_ends
+from workbench.diagnostics.dead_ends.findings import counted
 from workbench.diagnostics.readable import readable
 from workbench.engine import CompiledGrammar
 from workbench.errors import ExportRefused, WorkbenchError

@@ -15,12 +15,12 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from workbench.diagnostics.coverage import Coverage, coverage
-from workbench.diagnostics.dead_ends import dead_ends
-from workbench.diagnostics.explain import explain
-from workbench.diagnostics.findings import DeadEndReport, distinct
+from workbench.diagnostics.coverage.coverage import Coverage, coverage
+from workbench.diagnostics.dead_ends.dead_ends import dead_ends
+from workbench.diagnostics.dead_ends.findings import DeadEndReport, distinct
+from workbench.diagnostics.explain.explain import explain
+from workbench.diagnostics.explain.why import quoted
 from workbench.diagnostics.verdicts import Judge, Verdict, as_bytes
-from workbench.diagnostics.why import quoted
 from workbench.errors import WorkbenchError
 from workbench.export.gbnf_writer import GbnfText, to_gbnf
 from workbench.export.page import page

@@ -19,9 +19,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.diagnostics.dead_ends import dead_ends
+from workbench.diagnostics.dead_ends.dead_ends import dead_ends
+from workbench.diagnostics.explain.why import quoted
 from workbench.diagnostics.readable import readable
-from workbench.diagnostics.why import quoted
 from workbench.errors import BundleError, WorkbenchError
 from workbench.export.recipe import (
     EXPECTED,

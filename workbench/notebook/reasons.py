@@ -12,7 +12,7 @@ from workbench.notebook.views import Document, Frame, Inside, Position, Why, Why
 from workbench.wording import more
 
 if TYPE_CHECKING:
-    from workbench.diagnostics.why import WhyFrame
+    from workbench.diagnostics.explain.why import WhyFrame
 
 __all__ = ["add_reasons", "full_reason", "reason", "reasons"]
 
@@ -37,7 +37,7 @@ def full_reason(matcher: Any, token_id: int) -> Why:
     """The reason in the author's terms, byte by byte; takes longer than :func:`reason`."""
     if getattr(matcher, "explain", None) is None or not hasattr(matcher, "compiled"):
         return reason(matcher, token_id)
-    from workbench.diagnostics.explain import explain
+    from workbench.diagnostics.explain.explain import explain
 
     found = explain(matcher, token_id)
     cells = tuple(WhyCell(cell.status, cell.states, _told(cell.stack)) for cell in found.cells)

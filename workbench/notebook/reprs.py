@@ -166,10 +166,10 @@ def register(shell: Any) -> None:
     """Tell IPython how to show these objects."""
     from workbench.automaton.model import Automaton
     from workbench.decoding.trace import Trace
-    from workbench.diagnostics.coverage import Coverage
-    from workbench.diagnostics.findings import DeadEndReport, Finding
-    from workbench.diagnostics.profile import Profile
-    from workbench.diagnostics.why import Why
+    from workbench.diagnostics.coverage.coverage import Coverage
+    from workbench.diagnostics.dead_ends.findings import DeadEndReport, Finding
+    from workbench.diagnostics.explain.why import Why
+    from workbench.diagnostics.profile.profile import Profile
     from workbench.engine import CompiledGrammar, Matcher
     from workbench.export.bundle import Exported
     from workbench.export.verify import Verification

@@ -22,7 +22,7 @@ from workbench.notebook.recorded import (
     position_before,
     start_document,
 )
-from workbench.notebook.targets import REACHED, Target
+from workbench.notebook.stops import REACHED, Target
 from workbench.notebook.views import STOPPED, Document, Edge, Position, Row, Why
 from workbench.notebook.wire import (
     picture_wire,

@@ -17,9 +17,9 @@ import anywidget
 import traitlets
 
 from workbench.errors import WorkbenchError
-from workbench.notebook.conversation import Conversation, Desk
 from workbench.notebook.interrupts import Interrupted, interrupted_here
 from workbench.notebook.journal import Journal
+from workbench.notebook.protocol import Conversation, Desk
 from workbench.notebook.report import write_page
 from workbench.notebook.session import Session, stopped
 from workbench.notebook.static_html import static_html, static_text

@@ -27,7 +27,7 @@ from workbench.notebook.wire import (
 
 if TYPE_CHECKING:
     from workbench.automaton.dot import Picture
-    from workbench.notebook.runs import OtherRuns
+    from workbench.notebook.panel_runs import OtherRuns
 
 __all__ = [
     "STOPPED",
