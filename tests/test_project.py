@@ -25,6 +25,7 @@ LAYERS = (
     "wording",
     "errors",
     "inputs",
+    "readable",
     "grammar",
     "automaton",
     "frontends",

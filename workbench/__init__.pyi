@@ -36,10 +36,6 @@ from .diagnostics.dead_ends.unspellable import (
 from .diagnostics.explain.explain import (
     explain as explain,
 )
-from .diagnostics.explain.why import (
-    Why as Why,
-    WhyByte as WhyByte,
-)
 from .diagnostics.profile.profile import (
     Profile as Profile,
     profile as profile,
@@ -62,6 +58,10 @@ from .engine.compile import (
     cache_info as cache_info,
     clear_cache as clear_cache,
     load_compiled as load_compiled,
+)
+from .engine.why import (
+    Why as Why,
+    WhyByte as WhyByte,
 )
 from .errors import (
     ArtifactError as ArtifactError,

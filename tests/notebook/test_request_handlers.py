@@ -18,9 +18,9 @@ import pytest
 import workbench as wb
 from tests.notebook.samples import automaton, vocabulary
 from workbench.automaton.dot import transitions
+from workbench.automaton.frames import Frame
 from workbench.automaton.naming import place, places
 from workbench.decoding import Decoder
-from workbench.decoding.situation import frames_of
 from workbench.diagnostics.dead_ends.dead_ends import dead_ends
 from workbench.diagnostics.dead_ends.findings import Finding
 from workbench.diagnostics.explain.stack_needs import decided_by_stack
@@ -36,7 +36,6 @@ from workbench.notebook.request_handlers import Desk
 from workbench.notebook.session import Session
 from workbench.notebook.static_html import static_html
 from workbench.notebook.static_panels import static_panels
-from workbench.notebook.views import Frame
 
 PROMPT = [1, 2, 3]
 LETTERS = "(ab|c)[ab]{2,9}[01]+"
@@ -132,12 +131,12 @@ def test_after_which_tokens_the_text_may_end(tiny: Any) -> None:
 
 def test_first_bytes_are_read_in_rules() -> None:
     drawn = automaton()
-    assert first_rules(drawn, [[Frame(4, ("object",))]]) == {0x22: "string"}
+    assert first_rules(drawn, [(Frame(4, ("object",)),)]) == {0x22: "string"}
     # In a final state of the string: its own bytes, and those after the frame is popped.
-    at_end = first_rules(drawn, [[Frame(9, ("string",)), Frame(5, ("object",))]])
+    at_end = first_rules(drawn, [(Frame(9, ("string",)), Frame(5, ("object",)))])
     assert at_end == {0x7D: "object"}
     assert first_rules(drawn, []) == {}
-    assert first_rules(drawn, [[Frame(99, ())]]) == {}
+    assert first_rules(drawn, [(Frame(99),)]) == {}
 
 
 @pytest.mark.parametrize(
@@ -165,8 +164,7 @@ def test_every_allowed_first_byte_has_its_rule(
 ) -> None:
     matcher = wb.compile(grammar, byte_vocabulary()).matcher()
     assert matcher.accept_tokens(text) == len(text)
-    stacks = [[Frame(*frame) for frame in frames_of(view)] for view in matcher.stacks()]
-    found = first_rules(matcher.compiled.automaton, stacks)
+    found = first_rules(matcher.compiled.automaton, matcher.stacks())
     assert matcher.allowed_bytes() <= set(found)
     assert {byte: found[byte] for byte in names} == names
 

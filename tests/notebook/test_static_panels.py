@@ -9,9 +9,11 @@ import pytest
 
 from tests.notebook import samples
 from tests.notebook.test_static_html import check
+from workbench.automaton.frames import Frame
 from workbench.decoding import Decoder
 from workbench.decoding.trace import Trace, TraceStep
 from workbench.diagnostics.profile.profile import profile
+from workbench.engine.why import Why, WhyByte
 from workbench.frontends.regex import regex
 from workbench.notebook.editor import check as judge
 from workbench.notebook.recorded import from_trace
@@ -19,7 +21,7 @@ from workbench.notebook.request_handlers import Desk
 from workbench.notebook.session import Session
 from workbench.notebook.static_html import SIZE_LIMIT, static_html
 from workbench.notebook.static_parts import milliseconds, warm_up
-from workbench.notebook.views import Document, Why, WhyCell
+from workbench.notebook.views import Document
 
 
 @pytest.fixture
@@ -112,17 +114,28 @@ def test_warm_up_is_counted_as_the_diagnostics_do(mask: list[float], count: int)
 
 def test_every_reason_that_was_asked_for(document: Document) -> None:
     cells = (
-        WhyCell("consumed", (4,), ("object (entered at the start)",)),
-        WhyCell("fatal", (8,), ("string",)),
-        WhyCell("not reached"),
+        WhyByte(ord("y"), "consumed", (4,), (Frame(rules=("object",), entered=0),)),
+        WhyByte(ord("x"), "fatal", (8,), (Frame(8, ("string",)),)),
+        WhyByte(ord("z"), "not reached"),
     )
-    why = Why(1, "byte 2 ('x') may not come in string", "a b", cells)
+    why = Why(
+        token_id=13,
+        token_bytes=b"yxz",
+        label="yxz",
+        allowed=False,
+        sentence="byte 2 ('x') may not come in string",
+        consumed=1,
+        fatal=1,
+        expected=frozenset(b"ab"),
+        cells=cells,
+    )
     document.positions[3] = replace(document.positions[3], whys={13: why})
     text = check(static_html(document, leaf=10))
     for fact in (
         "Why: 1 answer",
         "</script><!-- 13",
-        "byte 2 ('x') may not come in string",
+        "Byte 2 ('x') may not come in string",
+        "a b",
         "● consumed, states 4, in object (entered at the start)",
         "✕ fatal, states 8, in string",
         "· not reached",

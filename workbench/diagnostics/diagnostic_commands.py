@@ -113,7 +113,7 @@ def _spell(matcher: Any, text: bytes) -> None:
     Raises ``WorkbenchError`` when no tokens do.
     """
     from workbench.diagnostics.explain.explain import tokens_at
-    from workbench.diagnostics.explain.why import quoted
+    from workbench.vocabulary.labels import quoted
 
     vocabulary = matcher.vocabulary
     at = furthest = 0

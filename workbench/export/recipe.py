@@ -19,7 +19,6 @@ from workbench.diagnostics.coverage.coverage import Coverage, coverage
 from workbench.diagnostics.dead_ends.dead_ends import dead_ends
 from workbench.diagnostics.dead_ends.findings import DeadEndReport, distinct
 from workbench.diagnostics.explain.explain import explain
-from workbench.diagnostics.explain.why import quoted
 from workbench.diagnostics.verdicts import Judge, Verdict, as_bytes
 from workbench.errors import WorkbenchError
 from workbench.export.gbnf_writer import GbnfText, to_gbnf
@@ -27,6 +26,7 @@ from workbench.export.page import page
 from workbench.export.testfile import TEST_FILE
 from workbench.grammar.ir import Grammar
 from workbench.inputs import need_examples, wrong_type
+from workbench.vocabulary.labels import quoted
 
 __all__ = [
     "EXPECTED",

@@ -146,13 +146,13 @@ def matcher_html(matcher: Matcher) -> str:
             str(i),
             escape(
                 joined(
-                    [names(s) for s in (view.state, *(f.return_state for f in view.frames))],
+                    [names(frame.state) for frame in stack],
                     FRAMES,
                     " < ",
                 )
             ),
         ]
-        for i, view in enumerate(matcher.stacks(limit=STACKS), 1)
+        for i, stack in enumerate(matcher.stacks(limit=STACKS), 1)
     ]
     total = matcher.count_stacks(MAX_COUNTED) if len(rows) == STACKS else len(rows)
     if left_out := more(total, STACKS, "live stack"):
@@ -168,9 +168,9 @@ def register(shell: Any) -> None:
     from workbench.decoding.trace import Trace
     from workbench.diagnostics.coverage.coverage import Coverage
     from workbench.diagnostics.dead_ends.findings import DeadEndReport, Finding
-    from workbench.diagnostics.explain.why import Why
     from workbench.diagnostics.profile.profile import Profile
     from workbench.engine import CompiledGrammar, Matcher
+    from workbench.engine.why import Why
     from workbench.export.bundle import Exported
     from workbench.export.verify import Verification
     from workbench.grammar.ir import Grammar

@@ -15,7 +15,7 @@ from workbench.errors import DeadEnd, WorkbenchError
 from workbench.notebook.reasons import full_reason, reasons
 from workbench.notebook.recorded import (
     Pictures,
-    add_inside,
+    add_insides,
     add_position,
     closed_position,
     edge_of,
@@ -23,7 +23,7 @@ from workbench.notebook.recorded import (
     start_document,
 )
 from workbench.notebook.stops import REACHED, Target
-from workbench.notebook.views import STOPPED, Document, Edge, Position, Row, Why
+from workbench.notebook.views import STOPPED, Document, Edge, Position, Row
 from workbench.notebook.wire import (
     picture_wire,
     problem_wire,
@@ -36,6 +36,7 @@ from workbench.wording import number_of
 if TYPE_CHECKING:
     from workbench.decoding import Candidate, Decoder
     from workbench.decoding.trace import TraceStep
+    from workbench.engine.why import Why
 
 __all__ = ["Session", "stopped"]
 
@@ -240,10 +241,15 @@ class Session:
         here = self._known(number)
         found = here.whys.get(token_id)
         if found is None or not found.cells:
-            found = full_reason(self.look(number).matcher, token_id)
-            found = add_inside(self.document, found, self._pictures)
-            self.document.positions[number] = replace(here, whys={**here.whys, token_id: found})
-            self.document.add_tokens([token_id, *found.nearest], self.decoder.vocabulary)
+            found, insides = full_reason(self.look(number).matcher, token_id)
+            insides = add_insides(self.document, insides, self._pictures)
+            self.document.positions[number] = replace(
+                here,
+                whys={**here.whys, token_id: found},
+                insides={**here.insides, token_id: insides},
+            )
+            named = [token_id, *(token.token_id for token in found.nearest)]
+            self.document.add_tokens(named, self.decoder.vocabulary)
             self._dirty.add(number)
         return found
 

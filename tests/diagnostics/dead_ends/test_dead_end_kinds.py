@@ -10,6 +10,7 @@ from hypothesis import example, given, settings, strategies as st
 
 import workbench as wb
 from tests.diagnostics.dead_ends.test_suggestions import vocabulary
+from workbench.automaton.frames import Frame
 from workbench.decoding.situation import Watcher
 from workbench.diagnostics.dead_ends.dead_ends import dead_ends
 from workbench.diagnostics.dead_ends.findings import ABSENT, DeadEndReport, Edit
@@ -232,7 +233,7 @@ def trace(*left: float, places: str = "", **more: Any) -> wb.Trace:
                 top_before=((7, 0.5), (8, 0.1)),
                 top_after=((i, 0.5), (50, 0.2)),
                 live_states=(ord(place.lower()),),
-                stacks=(run.add_stack([(ord(place.lower()), ("rule",), None)]),),
+                stacks=(run.add_stack([Frame(ord(place.lower()), ("rule",))]),),
                 is_accepting=place.isupper(),
             )
         )

@@ -12,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 import workbench as wb
 from tests.engine.grammars import Case, cases
+from workbench.automaton.frames import Frame
 from workbench.diagnostics.dead_ends.dead_ends import dead_ends
 from workbench.diagnostics.dead_ends.findings import (
     ABSENT,
@@ -374,7 +375,7 @@ def trace_of(masses: Sequence[float], **more: Any) -> wb.Trace:
                 top_before=((7, 0.5), (8, 0.1)),
                 top_after=((7, 0.5), (9, 0.2)),
                 live_states=(1,),
-                stacks=(trace.add_stack([(1, ("item",), None), (4, ("root",), None)]),),
+                stacks=(trace.add_stack([Frame(1, ("item",)), Frame(4, ("root",))]),),
             )
         )
     return trace

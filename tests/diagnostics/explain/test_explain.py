@@ -9,7 +9,6 @@ from hypothesis import given, settings, strategies as st
 
 import workbench as wb
 from tests.engine.grammars import Case, cases
-from workbench.diagnostics.explain.why import WhyFrame
 
 #: Every byte is a token, and some longer ones.
 LONGER = [b'"}', b"}]", b"ab", b"abc", "é".encode(), b"\xe2\x82", b"\xe2x", b""]
@@ -276,15 +275,6 @@ def test_the_json_form_and_the_text_form() -> None:
     said = str(why)
     assert why.sentence in said and "✕ '}'" in said and "● '\"'" in said
     assert "end </s>: the text is not complete" in said
-
-
-def test_frames_in_words() -> None:
-    assert (
-        str(WhyFrame("r", count=3, least=3, most=3, entered=0))
-        == "r (3 of 3, entered at the start)"
-    )
-    assert WhyFrame("r", count=1, least=2, most=None).counted == "1 of at least 2"
-    assert WhyFrame("r", count=4, least=2, most=9).counted == "4 of at most 9"
 
 
 @given(cases(), st.data())

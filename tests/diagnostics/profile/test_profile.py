@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import workbench as wb
+from workbench.automaton.frames import Frame
 
 #: (rule, mask, hidden, forward); the first step reads the prompt, the second compiles something
 TIMES = [
@@ -38,7 +39,7 @@ def trace_of(times: list[tuple[str, float, float, float | None]]) -> wb.Trace:
                 forward_ms=forward or 0.0,
                 sample_ms=0.5,
                 live_states=(7,) if rule == "a" else (8, 9),
-                stacks=(trace.add_stack([(7, (rule,), None), (1, ("root",), None)]),),
+                stacks=(trace.add_stack([Frame(7, (rule,)), Frame(1, ("root",))]),),
             )
         )
     return trace

@@ -10,7 +10,7 @@ from workbench.diagnostics.author.earley import Column, Earley, Item, TooMuch, m
 from workbench.diagnostics.author.states import Node
 from workbench.grammar.ir import Origin
 
-__all__ = ["AuthorFrame", "AuthorParse", "Dot", "WayOut"]
+__all__ = ["AuthorParse", "Dot", "OpenPart", "WayOut"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,12 @@ class Dot:
 
 
 @dataclass(frozen=True, slots=True)
-class AuthorFrame:
-    """A part of the grammar that is open.
+class OpenPart:
+    """A part of the grammar that is open, as the parse knows it: by where it is written, not yet by its text.
 
     ``rule`` is its rule, ``place`` where it is written, ``entered`` the offset of its first byte.
-    ``count`` is how often a counted part was read, of ``least`` to ``most`` times. ``expects`` are the
-    places of what may come next in it, ``dots`` how far it was read: in several ways where it can be read so.
+    ``count`` is how often a counted part was read, of ``least`` to ``most`` times, ``dots`` how far it was read: in
+    several ways where it can be read so.
     """
 
     rule: str
@@ -41,7 +41,6 @@ class AuthorFrame:
     count: int | None = None
     least: int = 0
     most: int | None = None
-    expects: tuple[Origin, ...] = ()
     dots: tuple[Dot, ...] = ()
 
 
@@ -57,8 +56,8 @@ class WayOut:
 _Key = tuple[str, Origin | None, int, int | None]
 
 
-def _key(frame: AuthorFrame) -> _Key:
-    return frame.rule, frame.place, frame.entered, frame.count
+def _key(part: OpenPart) -> _Key:
+    return part.rule, part.place, part.entered, part.count
 
 
 class AuthorParse(Earley):
@@ -96,13 +95,13 @@ class AuthorParse(Earley):
                 if mask & wanted:
                     yield place
 
-    def stacks(self, limit: int = 8) -> list[tuple[AuthorFrame, ...]]:
+    def stacks(self, limit: int = 8) -> list[tuple[OpenPart, ...]]:
         """Ways in which the text so far can be read: open parts, innermost first; at most ``limit``.
 
         Of the ways that lead to one innermost part, a shortest one is shown, and none that is another one
         with its innermost parts ended.
         """
-        found: dict[tuple[_Key, ...], list[AuthorFrame]] = {}
+        found: dict[tuple[_Key, ...], list[OpenPart]] = {}
         for item in self._tops():
             path = self._path(item)
             if path is None:
@@ -111,9 +110,8 @@ class AuthorParse(Earley):
             key = tuple(map(_key, frames))
             if key in found:
                 top = found[key][0]
-                expects = tuple(dict.fromkeys((*top.expects, *frames[0].expects)))
                 dots = tuple(dict.fromkeys((*top.dots, *frames[0].dots)))
-                found[key][0] = replace(top, expects=expects, dots=dots)
+                found[key][0] = replace(top, dots=dots)
             elif not any(known[len(known) - len(key) :] == key for known in found):
                 found[key] = frames
             if len(found) > limit:
@@ -243,21 +241,18 @@ class AuthorParse(Earley):
             groups.append((i, [i]))
         return groups
 
-    def _frames(self, path: list[Item]) -> Iterator[AuthorFrame]:
+    def _frames(self, path: list[Item]) -> Iterator[OpenPart]:
         for i, _ in self._groups(path):
-            number, origin, count = path[i]
-            state = self.states.states[number]
+            _, origin, count = path[i]
             node = self._node(path[i])
             counted = node.kind == "repeat"
-            places = [place for *_, place in (*state.bytes, *state.calls, *state.tokens) if place]
-            yield AuthorFrame(
+            yield OpenPart(
                 node.rule,
                 node.origin,
                 self.columns[origin].offset,
                 count if counted else None,
                 node.least if counted else 0,
                 node.most if counted else None,
-                tuple(dict.fromkeys(places)),
                 tuple(self._dots(path, i - 1 if counted and i else i)),
             )
 

@@ -10,14 +10,13 @@ from threading import RLock
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from workbench.automaton.frames import Frame, Stack, deep_end, shortened
 from workbench.diagnostics.author.earley import TooMuch
-from workbench.diagnostics.author.parse import AuthorFrame, AuthorParse, Dot, WayOut
-from workbench.diagnostics.explain.why import WhyFrame
+from workbench.diagnostics.author.parse import AuthorParse, Dot, OpenPart, WayOut
 from workbench.engine import CompiledGrammar, Matcher
 from workbench.engine.engine import Engine
 from workbench.engine.tokens import resolve_tokens
 from workbench.grammar.ir import Alt, Grammar, Origin
-from workbench.wording import joined, more
 
 __all__ = ["AuthorText", "author_text"]
 
@@ -85,9 +84,9 @@ class AuthorText:
         del self._read[shared:]
         return self._parse
 
-    def frame(self, frame: AuthorFrame, parse: AuthorParse) -> WhyFrame:
-        """A frame of the parse, as it is told."""
-        return author_frame(frame, parse, self.grammar)
+    def frame(self, part: OpenPart, parse: AuthorParse) -> Frame:
+        """The frame of an open part of the parse."""
+        return author_frame(part, parse, self.grammar)
 
     def forget(self, above: int = 0) -> None:
         """Drop the parse when it has more than ``above`` items."""
@@ -116,7 +115,7 @@ def author_text(compiled: CompiledGrammar) -> AuthorText:
 class Standing:
     """Open parts, innermost first, with the ways out of them where they are known."""
 
-    frames: tuple[WhyFrame, ...] = ()
+    frames: Stack = ()
     ways: tuple[WayOut, ...] = ()
 
 
@@ -125,65 +124,59 @@ def author_standing(parse: AuthorParse, grammar: Grammar, *, ways: bool = False)
     stacks = parse.stacks(limit=1)
     if not stacks:
         return Standing()
-    frames = tuple(author_frame(frame, parse, grammar) for frame in stacks[0][:MAX_FRAMES])
-    frames += frames_left_out(len(stacks[0]))
+    frames = tuple(author_frame(part, parse, grammar) for part in stacks[0][:MAX_FRAMES])
+    frames += deep_end(len(stacks[0]) - MAX_FRAMES)
     return Standing(frames, tuple(parse.ways_out(MAX_FRAMES)) if ways else ())
 
 
-def frames_left_out(total: int) -> tuple[WhyFrame, ...]:
-    """What stands for the deep end of a stack of more than ``MAX_FRAMES`` frames."""
-    left_out = more(total, MAX_FRAMES, "open part")
-    return (WhyFrame(rule=f"… {left_out}"),) if left_out else ()
-
-
-def author_frame(frame: AuthorFrame, parse: AuthorParse, grammar: Grammar) -> WhyFrame:
-    """A frame with its place looked up in the grammar's source."""
-    place = frame.place
-    opened = bytes(parse.data[frame.entered : frame.entered + 1]).decode("latin-1")
-    return WhyFrame(
-        rule=frame.rule,
+def author_frame(part: OpenPart, parse: AuthorParse, grammar: Grammar) -> Frame:
+    """The frame of an open part, its place looked up in the grammar's source."""
+    place = part.place
+    opened = bytes(parse.data[part.entered : part.entered + 1]).decode("latin-1")
+    return Frame(
+        rules=(part.rule,),
         pointer=place.pointer if place else None,
         start=place.start if place else None,
         end=place.end if place else None,
         source=excerpt(place, grammar),
-        entered=frame.entered,
+        entered=part.entered,
         opened=opened if opened in ("{", "[", "(", '"') else "",
-        count=frame.count,
-        least=frame.least,
-        most=frame.most,
+        count=part.count,
+        least=part.least,
+        most=part.most,
         items=tuple(
-            dict.fromkeys(filter(None, (_dotted(frame, dot, grammar) for dot in frame.dots)))
+            dict.fromkeys(filter(None, (_dotted(part, dot, grammar) for dot in part.dots)))
         ),
     )
 
 
-def _dotted(frame: AuthorFrame, dot: Dot, grammar: Grammar) -> str:
+def _dotted(part: OpenPart, dot: Dot, grammar: Grammar) -> str:
     """An item as the literature writes it: a rule with a dot where the text stands; "" where that is unknown."""
-    place, source = frame.place, grammar.source
+    place, source = part.place, grammar.source
     if place is None or place.start is None or place.end is None or not isinstance(source, str):
         return ""
-    at = _dot_position(frame, dot, source)
+    at = _dot_position(part, dot, source)
     if at is None or not place.start <= at[0] <= place.end:
         return ""
     whole = place.start, place.end
-    start, end = whole if dot == Dot() else _alternative(frame, at[0], grammar) or whole
+    start, end = whole if dot == Dot() else _alternative(part, at[0], grammar) or whole
     spaced = grammar.kind == "gbnf"
     left, right = source[start : at[0]], source[at[0] : end]
     if spaced:
-        left, right = (" ".join(_COMMENT.sub(_kept, part).split()) for part in (left, right))
+        left, right = (" ".join(_COMMENT.sub(_kept, text).split()) for text in (left, right))
     if len(left) > _EXCERPT // 2:
         left = "…" + left[len(left) - _EXCERPT // 2 :]
     if len(right) > _EXCERPT // 2:
         right = right[: _EXCERPT // 2] + "…"
     if not spaced:
-        return f"{frame.rule} → {left}•{right}"
+        return f"{part.rule} → {left}•{right}"
     if at[1]:  # in the middle of a literal
-        return f'{frame.rule} → {left}" • "{right}'
+        return f'{part.rule} → {left}" • "{right}'
     gaps = ("" if left.endswith("(") else " ", "" if right.startswith(")") else " ")
-    return f"{frame.rule} → {left}{gaps[0]}•{gaps[1]}{right}".rstrip().replace("→  •", "→ •")
+    return f"{part.rule} → {left}{gaps[0]}•{gaps[1]}{right}".rstrip().replace("→  •", "→ •")
 
 
-def _dot_position(frame: AuthorFrame, dot: Dot, source: str) -> tuple[int, bool] | None:
+def _dot_position(part: OpenPart, dot: Dot, source: str) -> tuple[int, bool] | None:
     """The offset of the dot in a grammar's text, and whether that is inside of a literal."""
     if dot.half and dot.before is not None:
         start, end = dot.before.start, dot.before.end
@@ -205,16 +198,16 @@ def _dot_position(frame: AuthorFrame, dot: Dot, source: str) -> tuple[int, bool]
         repeated = _REPEATED.match(source, end)
         if repeated is None:
             return end, False
-        more = frame.count is not None and frame.count < frame.least
+        more = part.count is not None and part.count < part.least
         return (start if more else repeated.end()), False
-    place = dot.before if dot.before is not None else frame.place
+    place = dot.before if dot.before is not None else part.place
     return None if place is None or place.start is None else (place.start, False)
 
 
-def _alternative(frame: AuthorFrame, at: int, grammar: Grammar) -> tuple[int, int] | None:
+def _alternative(part: OpenPart, at: int, grammar: Grammar) -> tuple[int, int] | None:
     """The one of a rule's alternatives that an offset lies in."""
-    rule = grammar.rules.get(frame.rule)
-    if not isinstance(rule, Alt) or rule.origin != frame.place:
+    rule = grammar.rules.get(part.rule)
+    if not isinstance(rule, Alt) or rule.origin != part.place:
         return None
     for item in rule.items:
         origin = item.origin
@@ -266,14 +259,5 @@ def at_pointer(schema: Any, pointer: str) -> Any:
 def automaton_standing(matcher: Matcher) -> Standing:
     """Where a matcher stands, by the automaton's frames."""
     for stack in matcher.stacks(limit=1):
-        top = WhyFrame(rule=_rules(stack.rules), state=stack.state)
-        below = [
-            WhyFrame(rule=_rules(frame.rules), state=frame.return_state, count=frame.count)
-            for frame in stack.frames[: MAX_FRAMES - 1]
-        ]
-        return Standing((top, *below, *frames_left_out(1 + len(stack.frames))))
+        return Standing(shortened(stack, MAX_FRAMES))
     return Standing()
-
-
-def _rules(names: tuple[str, ...]) -> str:
-    return joined(names, 3, " or ") if names else "this place"

@@ -14,8 +14,6 @@ from workbench.diagnostics.author.earley import TooMuch
 from workbench.diagnostics.author.parse import AuthorParse
 from workbench.diagnostics.author.standing import excerpt
 from workbench.diagnostics.dead_ends.schema_parts import members
-from workbench.diagnostics.explain.why import quoted
-from workbench.diagnostics.readable import readable
 from workbench.diagnostics.verdicts import as_bytes
 from workbench.engine import CompiledGrammar
 from workbench.engine.tokens import resolve_tokens
@@ -32,7 +30,9 @@ from workbench.grammar.ir import (
 )
 from workbench.grammar.lazy import LazyRules
 from workbench.inputs import need_examples, need_grammar, need_vocabulary
+from workbench.readable import readable
 from workbench.vocabulary import Vocabulary
+from workbench.vocabulary.labels import quoted
 from workbench.wording import number_of, percent
 
 __all__ = ["Coverage", "Covered", "coverage"]

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from workbench.diagnostics.explain.why import WhyFrame, quoted
-from workbench.diagnostics.readable import readable
+from workbench.automaton.frames import Stack
+from workbench.readable import readable
+from workbench.vocabulary.labels import quoted
 from workbench.wording import joined, number_of
 
 __all__ = [
@@ -245,7 +246,7 @@ class Finding:
     start: int | None = None
     end: int | None = None
     source: str = ""
-    stack: tuple[WhyFrame, ...] = ()
+    stack: Stack = ()
     escape: Escape | None = None
     suggestion: Suggestion | None = None
     steps: tuple[int, int] | None = None

@@ -17,7 +17,6 @@ from workbench.diagnostics.author.states import AuthorStates
 from workbench.diagnostics.dead_ends.cuts import Span, cut
 from workbench.diagnostics.dead_ends.findings import Edit, Finding, Suggestion
 from workbench.diagnostics.dead_ends.suggesting import words
-from workbench.diagnostics.explain.why import bytes_text
 from workbench.diagnostics.verdicts import remake
 from workbench.errors import WorkbenchError
 from workbench.grammar.ir import (
@@ -34,6 +33,7 @@ from workbench.grammar.ir import (
     walk,
 )
 from workbench.grammar.lazy import LazyRules
+from workbench.vocabulary.labels import bytes_text
 
 __all__ = ["costly_parts", "useless_parts"]
 

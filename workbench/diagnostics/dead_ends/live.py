@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workbench.diagnostics.author.standing import MAX_FRAMES, frames_left_out
+from workbench.automaton.frames import Stack, shortened
+from workbench.diagnostics.author.standing import MAX_FRAMES
 from workbench.diagnostics.dead_ends.findings import DeadEndReport, Escape, Finding, ordered
-from workbench.diagnostics.explain.why import WhyFrame, quoted
 from workbench.inputs import need_trace
-from workbench.wording import joined, number_of, percent
+from workbench.vocabulary.labels import quoted
+from workbench.wording import number_of, percent
 
 if TYPE_CHECKING:
-    from workbench.decoding.trace import StackNode, Trace, TraceStep
+    from workbench.decoding.trace import Trace, TraceStep
     from workbench.vocabulary import Vocabulary
 
 __all__ = ["live_dead_ends"]
@@ -198,11 +199,6 @@ def _bytes_of(others: list[int], trace: Trace, vocabulary: Vocabulary | None) ->
     return next((step.token_bytes for step in trace.steps if step.token_id == others[0]), None)
 
 
-def _where(trace: Trace, tops: Sequence[int]) -> tuple[str, tuple[WhyFrame, ...]]:
-    nodes: list[StackNode] = trace.stack(tops[0]) if tops else []
-    stack = tuple(
-        WhyFrame(rule=joined(node.rules, 3, " or "), state=node.state, count=node.count)
-        for node in nodes[:MAX_FRAMES]
-    )
-    stack += frames_left_out(len(nodes))
+def _where(trace: Trace, tops: Sequence[int]) -> tuple[str, Stack]:
+    stack = shortened(trace.stack(tops[0]), MAX_FRAMES) if tops else ()
     return (stack[0].rule if stack else ""), stack

@@ -8,16 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.diagnostics.author.parse import AuthorFrame, AuthorParse
+from workbench.automaton.frames import Frame, Stack
+from workbench.diagnostics.author.parse import AuthorParse, OpenPart
 from workbench.diagnostics.author.standing import author_text, excerpt
 from workbench.diagnostics.dead_ends.findings import Escape, Finding
 from workbench.diagnostics.dead_ends.suggesting import Effort, suggested
 from workbench.diagnostics.dead_ends.unspellable import DEFAULT_BUDGET, Place, SpellingReport
 from workbench.diagnostics.explain.explain import frames_after, tokens_at
-from workbench.diagnostics.explain.why import WhyFrame, bytes_text
 from workbench.engine import CompiledGrammar, Matcher
 from workbench.errors import GrammarTooComplex
 from workbench.grammar.ir import Origin
+from workbench.vocabulary.labels import bytes_text
 
 __all__ = ["finishes", "last_escape", "least_tokens", "stuck_finding"]
 
@@ -49,7 +50,7 @@ def stuck_finding(
     effort = effort or Effort(DEFAULT_BUDGET, 10 * DEFAULT_BUDGET)
     ways, stack = _standing(compiled, place, _BACK if helpful else 0)
     origin = next(iter(ways[0]), None) if ways else None
-    innermost = stack[0] if stack else WhyFrame("")
+    innermost = stack[0] if stack else Frame()
     shown = next((frame for frame in stack if frame.pointer is not None), innermost)
     pointer = shown.pointer
     if not place.possible:
@@ -80,7 +81,7 @@ def stuck_finding(
 
 def _standing(
     compiled: CompiledGrammar, place: Place, back: int
-) -> tuple[list[tuple[Origin, ...]], tuple[WhyFrame, ...]]:
+) -> tuple[list[tuple[Origin, ...]], Stack]:
     """Where it is written what may come, and, going back, what was read last; and the open parts."""
     text = author_text(compiled)
     with text.lock:
@@ -89,7 +90,7 @@ def _standing(
             matcher = compiled.matcher()
             matcher.accept_tokens(place.token_ids)
             return [], frames_after(matcher)
-        stacks: list[tuple[AuthorFrame, ...]] = parse.stacks()
+        stacks: list[tuple[OpenPart, ...]] = parse.stacks()
         taken = 0
         while not stacks and taken < min(_BACK, len(parse)):
             # nothing is open where guards let nothing pass: what was open before is
@@ -97,7 +98,7 @@ def _standing(
             taken += 1
             stacks = parse.stacks()
         stack = stacks[0] if stacks else ()
-        frames = tuple(text.frame(frame, parse) for frame in stack)
+        frames = tuple(text.frame(part, parse) for part in stack)
         ways = [_places(parse, place.possible)]
         read = place.text[: len(place.text) - taken]
         for byte in reversed(read[len(read) - min(back, len(parse)) :]):

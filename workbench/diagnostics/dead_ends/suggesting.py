@@ -7,16 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from workbench.automaton.frames import Frame
 from workbench.diagnostics.author.standing import at_pointer
 from workbench.diagnostics.dead_ends.cuts import cut
 from workbench.diagnostics.dead_ends.findings import ABSENT, Edit, Suggestion
 from workbench.diagnostics.dead_ends.unspellable import Place, SpellingReport, unspellable
-from workbench.diagnostics.explain.why import WhyFrame, quoted
 from workbench.diagnostics.verdicts import remake
 from workbench.engine import CompiledGrammar, compile as compile_grammar
 from workbench.errors import WorkbenchError
 from workbench.grammar.ir import Grammar, Origin
 from workbench.vocabulary import Vocabulary
+from workbench.vocabulary.labels import quoted
 from workbench.wording import joined
 
 __all__ = ["Effort", "suggested", "words"]
@@ -46,7 +47,7 @@ def suggested(
     place: Place,
     report: SpellingReport,
     ways: Sequence[tuple[Origin, ...]],
-    stack: Sequence[WhyFrame],
+    stack: Sequence[Frame],
     effort: Effort,
 ) -> Suggestion | None:
     """The least edit found with which a place of a report is gone and no other one has come; None for none.
@@ -225,7 +226,7 @@ def _escaped(code: int) -> str:
 
 
 def _of_schema(
-    schema: Any, place: Place, stack: Sequence[WhyFrame], vocabulary: Vocabulary
+    schema: Any, place: Place, stack: Sequence[Frame], vocabulary: Vocabulary
 ) -> list[_Candidate]:
     """Fewer values, branches, types and optional members, innermost parts first."""
     single = _single_characters(vocabulary)

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.automaton.frames import Frame, Stack
 from workbench.automaton.model import NOT_BUILT
 from workbench.diagnostics.author.earley import TooMuch
 from workbench.diagnostics.author.parse import AuthorParse
@@ -25,19 +26,13 @@ from workbench.diagnostics.author.standing import (
     author_text,
     automaton_standing,
 )
-from workbench.diagnostics.explain.why import (
-    Nearest,
-    Why,
-    WhyByte,
-    WhyEnd,
-    WhyFrame,
-)
 from workbench.engine import Matcher
+from workbench.engine.why import Nearest, Why, WhyByte, WhyEnd
 from workbench.errors import GrammarTooComplex, VocabularyError
 from workbench.inputs import need_matcher, wrong_type
 from workbench.vocabulary import Vocabulary
 from workbench.vocabulary.labels import label_bytes
-from workbench.wording import byte_quoted, joined, number_of
+from workbench.wording import byte_quoted, number_of
 
 __all__ = ["explain", "frames_after", "tokens_at"]
 
@@ -71,7 +66,7 @@ def explain(matcher: Matcher, token: int | str | bytes) -> Why:
     return _Question(matcher, token).answer()
 
 
-def frames_after(matcher: Matcher) -> tuple[WhyFrame, ...]:
+def frames_after(matcher: Matcher) -> Stack:
     """The parts that are open where a matcher stands, innermost first, in the author's terms if possible."""
     text = author_text(matcher.compiled)
     with text.lock, matcher.compiled.engine.lock:
@@ -123,6 +118,7 @@ class _Question:
             allowed=allowed,
             sentence=sentence,
             cells=cells,
+            consumed=len(cells) if fatal is None else fatal,
             fatal=fatal,
             expected=expected,
             nearest=() if allowed else self._nearest(fatal),
@@ -234,10 +230,7 @@ class _Question:
     def _states_only(self, position: int) -> Standing:
         rules = self.engine.automaton.state_rules
         return Standing(
-            tuple(
-                WhyFrame(rule=joined(rules[state], 3, " or "), state=state)
-                for state in self.engine.states(position)[:1]
-            )
+            tuple(Frame(state, rules[state]) for state in self.engine.states(position)[:1])
         )
 
     def _sentence(
@@ -362,12 +355,12 @@ def _ordered(vocabulary: Vocabulary) -> tuple[NDArray[np.int64], list[bytes]]:
     return found
 
 
-def _says(frame: WhyFrame) -> str:
+def _says(frame: Frame) -> str:
     """What a schema says at a frame's place."""
     return f", of {frame.source}" if frame.pointer is not None and frame.source else ""
 
 
-def _at(frame: WhyFrame) -> str:
+def _at(frame: Frame) -> str:
     """The place inside a frame's rule."""
     return f": {frame.place}" if frame.place else ""
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.diagnostics.readable import readable
 from workbench.inputs import need_trace
+from workbench.readable import readable
 from workbench.wording import joined, more, number_of, percent
 
 if TYPE_CHECKING:
