@@ -135,7 +135,7 @@ def click(bench: Any, wire: Wire) -> Cost:
     wire.sent.clear()
     model = bench.session.decoder.model.model
     forward, started = model.seconds, time.process_time()
-    bench.conversation.receive({"type": "step", "node": bench.session.cursor})
+    bench.protocol.receive({"type": "step", "node": bench.session.cursor})
     answered = time.process_time() - started - (model.seconds - forward)
     started = time.process_time()
     timer = bench._settling
@@ -167,7 +167,7 @@ def main(arguments: list[str]) -> None:
     for length in lengths:
         while len(bench.session.decoder.token_ids) < length:
             bench.session.step()
-        bench.conversation.announce()
+        bench.protocol.announce()
         click(bench, wire)
         costs = [click(bench, wire) for _ in range(8)]
         middle = sorted(costs, key=lambda cost: cost.answering)[4]

@@ -17,7 +17,7 @@ from workbench.engine.why import Why, WhyByte
 from workbench.frontends.regex import regex
 from workbench.notebook.editor import check as judge
 from workbench.notebook.recorded import from_trace
-from workbench.notebook.request_handlers import Desk
+from workbench.notebook.request_handlers import RequestHandlers
 from workbench.notebook.session import Session
 from workbench.notebook.static_html import SIZE_LIMIT, static_html
 from workbench.notebook.static_parts import milliseconds, warm_up
@@ -163,20 +163,22 @@ def test_the_files_of_an_export(document: Document) -> None:
 
 
 def test_the_groups_at_the_cursor(tiny: Any) -> None:
-    desk = Desk(Session(Decoder(tiny, [1, 2], regex("(ab|c)[ab]{2,9}[01]+")), "groups"))
-    desk.keep_groups()
-    (group,) = desk.session.document.panels["tokens"]["groups"]
-    allowed = desk.session.here.allowed
+    handlers = RequestHandlers(
+        Session(Decoder(tiny, [1, 2], regex("(ab|c)[ab]{2,9}[01]+")), "groups")
+    )
+    handlers.keep_groups()
+    (group,) = handlers.session.document.panels["tokens"]["groups"]
+    allowed = handlers.session.here.allowed
     assert (group["name"], group["count"]) == ("root", allowed)
     assert group["mass"] == pytest.approx(1)
-    text = check(static_html(desk.session.document))
+    text = check(static_html(handlers.session.document))
     assert f"Tokens allowed at position 0: {allowed} of 19" in text
     assert f"root {allowed} 100.0%" in text
     # A place that the run does not stand at is left out: looking there would run the model.
-    desk.session.run()
-    desk.session.goto(1)
-    desk.keep_groups()
-    assert "tokens" not in desk.session.document.panels
+    handlers.session.run()
+    handlers.session.goto(1)
+    handlers.keep_groups()
+    assert "tokens" not in handlers.session.document.panels
 
 
 def test_a_long_run_with_everything_stays_small(document: Document) -> None:

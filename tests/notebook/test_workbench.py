@@ -67,7 +67,7 @@ def test_a_grammar_without_texts_opens_on_what_is_to_blame(
     assert bench.session.here.allowed == 0
     with pytest.raises(WorkbenchError):
         bench.take(5)
-    text = bench.desk.ask("grammar", {}, lambda *_: None)
+    text = bench.handlers.ask("grammar", {}, lambda *_: None)
     assert isinstance(text, dict) and text["kind"] == kind
     with pytest.raises(UnsatisfiableGrammar):
         step(tiny, [1], given)
@@ -79,7 +79,7 @@ def test_mending_what_it_opened_on(tiny: Any) -> None:
     bench.use(finding["edited"])
     bench.step()
     assert bench.document.problem is None
-    assert bench.desk.find_dead_ends()["summaries"][0] == ["grammar", "none found", 0]
+    assert bench.handlers.find_dead_ends()["summaries"][0] == ["grammar", "none found", 0]
 
 
 def test_the_trace(tiny: Any) -> None:

@@ -17,15 +17,15 @@ from typing import Any, Protocol
 
 from workbench.notebook.interrupts import Listener
 from workbench.notebook.session import Session, stopped
-from workbench.notebook.stops import Target
+from workbench.notebook.stops import StopAt
 
-__all__ = ["Conversation", "Desk", "Send"]
+__all__ = ["Handlers", "PageProtocol", "Send"]
 
 #: Sends a message to the page, with binary buffers.
 Send = Callable[[dict[str, Any], Sequence[bytes]], object]
 
 
-class Desk(Protocol):
+class Handlers(Protocol):
     """Answers the questions of screens beyond the stepper."""
 
     def ask(
@@ -34,11 +34,11 @@ class Desk(Protocol):
         """An answer, an answer with buffers, or None when ``reply`` will be called later."""
 
 
-class Conversation:
+class PageProtocol:
     """Answers the messages of a page about one session.
 
     ``send`` takes a message for the page; ``settle`` is called after each command, to save what a
-    notebook keeps; ``desk`` answers what is asked by ``ask``.
+    notebook keeps; ``handlers`` answer what is asked by ``ask``.
     """
 
     def __init__(
@@ -46,13 +46,13 @@ class Conversation:
         session: Session,
         send: Send,
         settle: Callable[[], object],
-        desk: Desk | None = None,
+        handlers: Handlers | None = None,
     ) -> None:
         self.session = session
         self.lock = threading.RLock()
         self._send = send
         self._settle = settle
-        self._desk = desk
+        self._handlers = handlers
         self._running: threading.Thread | None = None
         self._stop = threading.Event()
         self._why = ""
@@ -134,12 +134,12 @@ class Conversation:
         def reply(answer: dict[str, Any], buffers: Sequence[bytes] = ()) -> None:
             self._send({"type": "answer", "request": request, "answer": answer}, buffers)
 
-        if self._desk is None:
+        if self._handlers is None:
             reply({"error": "this view answers no such question"})
             return
         try:
             with self.lock:
-                found = self._desk.ask(str(message.get("about")), message, reply)
+                found = self._handlers.ask(str(message.get("about")), message, reply)
         except Exception as error:
             found = {"error": f"{type(error).__name__}: {error}"}
         if isinstance(found, tuple):
@@ -151,22 +151,22 @@ class Conversation:
 
     def _begin(self, message: dict[str, Any]) -> None:
         node, depth, rules = message.get("node"), message.get("depth"), message.get("breaks")
-        target = Target(
+        stop_at = StopAt(
             mass=float(message.get("mass") or 0.5),
             depth=depth if isinstance(depth, int) else 0,
             rules=frozenset(map(str, rules if isinstance(rules, list) else ())),
         )
         at = node if isinstance(node, int) else -1
-        if not self._guarded(lambda: self.start(str(message.get("until", "end")), at, target)):
+        if not self._guarded(lambda: self.start(str(message.get("until", "end")), at, stop_at)):
             self._finish()
 
     def start(
-        self, until: str = "end", node: int | None = None, target: Target | None = None
+        self, until: str = "end", node: int | None = None, stop_at: StopAt | None = None
     ) -> None:
         """Take steps on a thread until something is reached; see :meth:`Session.running`."""
         if self._running is not None:
             return
-        steps = self.session.running(until, node, target)
+        steps = self.session.running(until, node, stop_at)
         self._stop.clear()
         self._why = ""
         self._running = threading.Thread(

@@ -30,13 +30,13 @@ from workbench.notebook.wire import picture_wire
 if TYPE_CHECKING:
     from workbench.automaton.model import Automaton
 
-__all__ = ["Desk"]
+__all__ = ["RequestHandlers"]
 
 Answer = dict[str, Any] | tuple[dict[str, Any], Sequence[bytes]] | None
 Reply = Callable[..., object]
 
 
-class Desk:
+class RequestHandlers:
     """Answers questions about a session and its grammar."""
 
     def __init__(
@@ -51,7 +51,7 @@ class Desk:
         self.leaving = leaving
         #: what the examples of the editor are, for the search for dead ends and the export
         self.examples: list[dict[str, Any]] = []
-        self._pool = ThreadPoolExecutor(1, "workbench-desk")
+        self._pool = ThreadPoolExecutor(1, "workbench-requests")
         self._latest: dict[str, int] = {}
         #: counts of tokens by automaton and state
         self._counted: dict[tuple[int, int], tuple[int, int]] = {}
@@ -93,7 +93,7 @@ class Desk:
         )
 
     def later(self, subject: str, work: Callable[[], Answer], reply: Reply) -> None:
-        """Do something on the desk's thread; of several about one subject only the newest is done."""
+        """Do something on the thread of long work; of several about one subject only the newest is done."""
         with self._guard:
             number = self._latest[subject] = self._latest.get(subject, 0) + 1
 

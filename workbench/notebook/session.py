@@ -22,7 +22,7 @@ from workbench.notebook.recorded import (
     position_before,
     start_document,
 )
-from workbench.notebook.stops import REACHED, Target
+from workbench.notebook.stops import REACHED, StopAt
 from workbench.notebook.views import STOPPED, Document, Edge, Position, Row
 from workbench.notebook.wire import (
     picture_wire,
@@ -146,21 +146,21 @@ class Session:
         self,
         until: str = "end",
         position: int | None = None,
-        target: Target | None = None,
+        stop_at: StopAt | None = None,
     ) -> Iterator[Position]:
         """Step from a position until something is reached or the run ends, one step per item.
 
         ``until`` is "branching" (a choice), "mass" (the mask removes much), "depth" (the stack grows or
-        shrinks), "rule" (the rule on top is left) or "end"; ``target`` says how much and from where. One call
+        shrinks), "rule" (the rule on top is left) or "end"; ``stop_at`` says how much and from where. One call
         takes at most 256 tokens, and ``document.problem`` says so. Raises ``ValueError`` for another word.
         """
         if until not in REACHED:
             raise ValueError(f"one of {', '.join(REACHED)} is expected, not {until!r}")
         at = self._cursor if position is None else position
         depth = self._known(at).depth
-        return self._running(until, at, target or Target(depth=depth))
+        return self._running(until, at, stop_at or StopAt(depth=depth))
 
-    def _running(self, until: str, at: int, target: Target) -> Iterator[Position]:
+    def _running(self, until: str, at: int, stop_at: StopAt) -> Iterator[Position]:
         start = self._cursor
         for taken in range(RUN_LIMIT):
             before = self._known(at)
@@ -171,7 +171,9 @@ class Session:
                 self._undo.append(start)
             at = self._cursor = reached.id
             yield reached
-            if reached.open and (REACHED[until](reached, target) or target.breaks(before, reached)):
+            if reached.open and (
+                REACHED[until](reached, stop_at) or stop_at.breaks(before, reached)
+            ):
                 break
         else:
             if self._known(at).open:

@@ -1,6 +1,6 @@
 """Where a run is to stop: at a choice, where the mask removes much, where the stack changes, at a rule.
 
-The front end decides the same for steps that are recorded already (``widgets/src/targets.ts``).
+The front end decides the same for steps that are recorded already (``widgets/src/stops.ts``).
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from workbench.notebook.views import Position
 
-__all__ = ["REACHED", "Target"]
+__all__ = ["REACHED", "StopAt"]
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class StopAt:
     """``mass``: more than this share is removed; ``depth``: of the stack where the run began;
     ``rules``: stop whenever one of them comes on top of the stack."""
 
@@ -27,10 +27,10 @@ class Target:
         return bool(self.rules & reached.top_rules - before.top_rules)
 
 
-REACHED: Mapping[str, Callable[[Position, Target], bool]] = {
+REACHED: Mapping[str, Callable[[Position, StopAt], bool]] = {
     "branching": lambda position, _: position.allowed > 1,
-    "mass": lambda position, target: position.mass_removed > target.mass,
-    "depth": lambda position, target: position.depth != target.depth,
-    "rule": lambda position, target: position.depth < target.depth,
+    "mass": lambda position, stop_at: position.mass_removed > stop_at.mass,
+    "depth": lambda position, stop_at: position.depth != stop_at.depth,
+    "rule": lambda position, stop_at: position.depth < stop_at.depth,
     "end": lambda *_: False,
 }

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-import workbench.notebook.protocol as talk
 from workbench.errors import UnsatisfiableGrammar
 from workbench.frontends.given import grammar_of
 from workbench.notebook.empty import EmptyGrammar
-from workbench.notebook.request_handlers import Desk
+from workbench.notebook.protocol import Handlers
+from workbench.notebook.request_handlers import RequestHandlers
 from workbench.notebook.session import Session
 from workbench.notebook.stepper import Stepper
 
@@ -59,10 +59,10 @@ class Workbench(Stepper):
             empty = EmptyGrammar(made, model.vocabulary)
             decoder = Decoder(model, begin, empty, sampling=sampling, chat=chat)
         session = Session(decoder, title)
-        self.desk = Desk(session, self._replaced, self.stop)
+        self.handlers = RequestHandlers(session, self._replaced, self.stop)
         if problem is not None:
             session.document.problem, tab = problem, "dead"
-            self.desk.find_dead_ends()
+            self.handlers.find_dead_ends()
         super().__init__(session, theme=theme, tab=tab)
 
     def use(self, grammar: Any) -> None:
@@ -70,32 +70,32 @@ class Workbench(Stepper):
 
         The runs before it stay.
         """
-        self.desk.use(grammar)
+        self.handlers.use(grammar)
 
     @property
     def runs(self) -> tuple[str, ...]:
         """The runs of this panel by name, oldest first."""
-        return self.desk.runs.names
+        return self.handlers.runs.names
 
     def show_run(self, number: int) -> None:
         """Turn to another run, counted from 0. Raises ``IndexError`` for one that does not exist."""
-        self.desk.show_run(number)
+        self.handlers.show_run(number)
 
     def _replaced(self, session: Session) -> None:
-        with self.conversation.lock:
-            self.session = self.conversation.session = session
+        with self.protocol.lock:
+            self.session = self.protocol.session = session
             self._begin_again()
             self._save()
         self._settle_soon()
         self._post({"type": "reset"}, ())
 
     def _save(self) -> None:
-        with self.conversation.lock:
-            self.desk.keep_groups()
+        with self.protocol.lock:
+            self.handlers.keep_groups()
         super()._save()
 
-    def _desk(self) -> talk.Desk:
-        return self.desk
+    def _answering(self) -> Handlers:
+        return self.handlers
 
 
 def _first_token(model: LoadedModel) -> Prompt:

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Store } from "../src/store";
-import { breaksAt, isReached, rankOf, reachedLater } from "../src/targets";
+import { breaksAt, isReached, rankOf, reachedLater } from "../src/stops";
 import type { Frame, Row } from "../src/types";
 import { doc, position } from "./sample";
 
@@ -16,7 +16,7 @@ const run = () =>
     ],
   });
 
-test("a run stops where its target is", () => {
+test("a run stops where it is told to", () => {
   const store = new Store(run(), 0);
   const at = (until: "branching" | "mass" | "depth" | "rule" | "end", mass = 0.5) => reachedLater(store, { until, mass })?.id;
   assert.deepEqual([at("branching"), at("mass"), at("mass", 0.9), at("depth"), at("rule"), at("end")], [2, 1, undefined, 1, undefined, undefined]);

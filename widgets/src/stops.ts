@@ -3,7 +3,7 @@ import { depth } from "./stack";
 import type { Store } from "./store";
 import type { Position, Until } from "./types";
 
-export interface Target {
+export interface StopAt {
   until: Until;
   /** More than this share is removed. */
   mass: number;
@@ -22,13 +22,13 @@ export function breaksAt(before: Position, reached: Position, breaks: Set<string
   return [...topRules(reached)].some((rule) => breaks.has(rule) && !old.has(rule));
 }
 
-export function isReached(position: Position, target: Target, depth: number): boolean {
+export function isReached(position: Position, stopAt: StopAt, depth: number): boolean {
   if (!position.open) return false;
-  switch (target.until) {
+  switch (stopAt.until) {
     case "branching":
       return position.allowed > 1;
     case "mass":
-      return position.massRemoved > target.mass;
+      return position.massRemoved > stopAt.mass;
     case "depth":
       return depthOf(position) !== depth;
     case "rule":
@@ -39,11 +39,11 @@ export function isReached(position: Position, target: Target, depth: number): bo
 }
 
 /** The first recorded position after the cursor where a run stops, if the record has one. */
-export function reachedLater(store: Store, target: Target): Position | undefined {
+export function reachedLater(store: Store, stopAt: StopAt): Position | undefined {
   const path = store.path;
   const start = depthOf(store.here);
   for (let i = store.depth + 1; i < path.length; i++) {
-    if (isReached(path[i]!, target, start) || breaksAt(path[i - 1]!, path[i]!, store.breaks)) return path[i];
+    if (isReached(path[i]!, stopAt, start) || breaksAt(path[i - 1]!, path[i]!, store.breaks)) return path[i];
   }
   return undefined;
 }
