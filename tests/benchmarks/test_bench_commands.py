@@ -107,18 +107,6 @@ def test_maskbench_beside_a_peer(
     assert f"{peer} ÷ workbench" in capsys.readouterr().out
 
 
-def test_maskbench_says_what_it_leaves_out(
-    maskbench: Callable[..., int],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr(
-        "workbench.benchmarks.schema_engines.takes_property_order", lambda order: False
-    )
-    assert maskbench("--engines", "ours", "--property-order", "any") == 0
-    assert "does not take property_order='any'" in capsys.readouterr().out
-
-
 def test_an_engine_that_there_is_not(
     maskbench: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:

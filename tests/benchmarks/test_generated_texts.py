@@ -12,23 +12,20 @@ from typing import Any
 import pytest
 
 from tests.frontends.walks import small_vocabulary
-from workbench.benchmarks.generated_texts import (
+from workbench.benchmarks.generated_texts import generate_and_judge, keywords_in, stratified
+from workbench.benchmarks.maskbench import read_archive
+from workbench.benchmarks.validator import (
     as_python,
     exact_schema,
     found_in,
-    generate_and_judge,
-    keywords_in,
-    stratified,
     validator_of,
 )
-from workbench.benchmarks.maskbench import read_archive
-from workbench.benchmarks.schema_engines import takes_property_order
 from workbench.vocabulary import Vocabulary
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 ARCHIVE, TOKENIZER = DATA / "maskbench-dev.tar.xz", DATA / "llama-3.1-tokenizer.json.xz"
 
-ORDERS = [order for order in ("schema", "any") if takes_property_order(order)]
+ORDERS = ("schema", "any")
 
 SCHEMAS: dict[str, Any] = {
     "scalars": {

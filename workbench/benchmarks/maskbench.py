@@ -18,7 +18,7 @@ import json
 import os
 import random
 import tarfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -77,7 +77,6 @@ class MaskBenchReport:
     #: the run of the program that measured an engine; several where one was resumed
     sessions: dict[str, list[str]] = field(default_factory=dict)
     not_installed: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
     verdicts: dict[str, Verdicts] = field(default_factory=dict)
     times: list[TimeSet] = field(default_factory=list)
     slowest_masks: list[dict[str, Any]] = field(default_factory=list)
@@ -112,7 +111,7 @@ class MaskBenchReport:
             lines.append(
                 "measured in several runs of the program: not all engines at the same time"
             )
-        return lines + self.notes
+        return lines
 
     def tables(self, clock: str = "cpu") -> list[Table]:
         """All tables; ``clock`` is ``"cpu"`` or ``"wall"``."""
@@ -176,16 +175,12 @@ def bench_maskbench(  # noqa: PLR0913 - what the command line asks for
     data, tokenizer, results = Path(data), Path(tokenizer), Path(results)
     asked = schema_engines() if engines is None else tuple(engines)
     present = tuple(engine for engine in asked if installed(engine))
-    if results.exists() and not resume:
-        raise WorkbenchError(
-            f"{results} holds results already: resume it (--resume), remove it, or name another one"
-        )
+    store = Store(results, resume=resume)
     setup, encode = read_tokenizer(tokenizer)
     files, total = _read_data(data, sample, seed)
     digest = engine_digest()
     about = machine()
     keys = _keys(present, file_digest(data), file_digest(tokenizer), limit_s, memory_gb, digest)
-    store = Store(results)
     known = store.load()
     session = datetime.now(UTC).isoformat(timespec="seconds")
     job = Job(tokenizer.resolve(), present, limit_s, memory_gb, digest)
@@ -203,20 +198,11 @@ def bench_maskbench(  # noqa: PLR0913 - what the command line asks for
         ) as bar,
     ):
         if tasks:
-            store.append({"session": session, "machine": about, "keys": keys})
-        for record in run_tasks(job, tasks, count) if tasks else ():
-            record |= {"key": keys[record["engine"]], "session": session}
-            store.append(record)
-            known[record["key"], record["schema"]] = record
-            bar.update()
-    records = {
-        engine.name: {
-            name: known[keys[engine.name], name]
-            for name, _ in files
-            if (keys[engine.name], name) in known
-        }
-        for engine in present
-    }
+            header = {"session": session, "machine": about, "keys": keys}
+            for record in _measured(job, tasks, count, store, header):
+                known[record["key"], record["schema"]] = record
+                bar.update()
+    records = {name: _records_of(key, files, known) for name, key in keys.items()}
     report = MaskBenchReport(
         created=session,
         machine=about,
@@ -245,6 +231,24 @@ def bench_maskbench(  # noqa: PLR0913 - what the command line asks for
         )
         report.slowest_compilations = _slowest_compilations(records[OURS], slowest)
     return report
+
+
+def _measured(
+    job: Job, tasks: Sequence[Task], workers: int, store: Store, header: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """The records of tasks as they arise, each in the store already; the header stands before them."""
+    store.append(header)
+    for record in run_tasks(job, tasks, workers):
+        record |= {"key": header["keys"][record["engine"]], "session": header["session"]}
+        store.append(record)
+        yield record
+
+
+def _records_of(
+    key: str, files: Sequence[tuple[str, bytes]], known: dict[tuple[str, str], dict[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """What is known under a key, by the names of the files."""
+    return {name: known[key, name] for name, _ in files if (key, name) in known}
 
 
 def read_archive(path: Path) -> list[tuple[str, bytes]]:

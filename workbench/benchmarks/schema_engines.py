@@ -31,7 +31,6 @@ __all__ = [
     "SchemaEngine",
     "Start",
     "schema_engines",
-    "takes_property_order",
 ]
 
 #: Starts a session that writes into the mask that it is given.
@@ -101,18 +100,6 @@ def schema_engines(
         SchemaEngine("xgrammar", "xgrammar", "xgrammar", f"{here}:_xgrammar", xgrammar),
         SchemaEngine("llguidance", "llguidance", "llguidance", f"{here}:_llguidance", {}),
     )
-
-
-def takes_property_order(order: str) -> bool:
-    """Whether our front end has the option, with this value."""
-    from workbench.frontends.json_schema import json_schema
-
-    options: dict[str, Any] = {"property_order": order}
-    try:
-        json_schema({"type": "null"}, **options)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _workbench(setup: Setup, options: dict[str, Any]) -> Compiler:

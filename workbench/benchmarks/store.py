@@ -12,9 +12,16 @@ __all__ = ["Store"]
 
 
 class Store:
-    """A file of JSON lines that only grows; a torn last line is dropped when it is opened again."""
+    """A file of JSON lines that only grows; a torn last line is dropped when it is opened again.
 
-    def __init__(self, path: Path) -> None:
+    Raises ``WorkbenchError`` for a file that is there and is not to be gone on with.
+    """
+
+    def __init__(self, path: Path, *, resume: bool = True) -> None:
+        if path.exists() and not resume:
+            raise WorkbenchError(
+                f"{path} holds results already: resume it (--resume), remove it, or name another one"
+            )
         self.path = path
         self._file: Any = None
 
