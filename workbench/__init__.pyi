@@ -16,8 +16,10 @@ from .decoding.trace import (
     TraceStep as TraceStep,
 )
 from .diagnostics.coverage.coverage import (
-    Coverage as Coverage,
     coverage as coverage,
+)
+from .diagnostics.coverage.covered import (
+    Coverage as Coverage,
 )
 from .diagnostics.dead_ends.dead_ends import (
     dead_ends as dead_ends,

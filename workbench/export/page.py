@@ -12,7 +12,7 @@ from workbench.vocabulary.labels import label_bytes
 from workbench.wording import number_of, percent
 
 if TYPE_CHECKING:
-    from workbench.diagnostics.coverage.coverage import Coverage
+    from workbench.diagnostics.coverage.covered import Coverage
     from workbench.diagnostics.dead_ends.findings import DeadEndReport
     from workbench.diagnostics.verdicts import Verdict
     from workbench.export.gbnf_writer import GbnfText

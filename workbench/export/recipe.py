@@ -15,7 +15,8 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from workbench.diagnostics.coverage.coverage import Coverage, coverage
+from workbench.diagnostics.coverage.coverage import coverage
+from workbench.diagnostics.coverage.covered import Coverage
 from workbench.diagnostics.dead_ends.dead_ends import dead_ends
 from workbench.diagnostics.dead_ends.findings import DeadEndReport, distinct
 from workbench.diagnostics.explain.explain import explain

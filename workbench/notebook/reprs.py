@@ -166,7 +166,7 @@ def register(shell: Any) -> None:
     """Tell IPython how to show these objects."""
     from workbench.automaton.model import Automaton
     from workbench.decoding.trace import Trace
-    from workbench.diagnostics.coverage.coverage import Coverage
+    from workbench.diagnostics.coverage.covered import Coverage
     from workbench.diagnostics.dead_ends.findings import DeadEndReport, Finding
     from workbench.diagnostics.profile.profile import Profile
     from workbench.engine import CompiledGrammar, Matcher

@@ -187,7 +187,7 @@ class AuthorStates:
             self._add(part, source, target, place, node, todo)
         node.start = start
 
-    def _add(  # noqa: C901 - one branch a kind of expression
+    def _add(
         self,
         part: Expr,
         source: int,
@@ -200,20 +200,11 @@ class AuthorStates:
         states, number = self.states, node.number
         match part:
             case Literal(data=data):
-                if not data:
-                    states[source].skips.append(target)
-                for i, byte in enumerate(data):
-                    reached = target if i == len(data) - 1 else self._state(number)
-                    states[source].bytes.append((1 << byte, reached, place))
-                    source = reached
+                self._add_bytes(data, source, target, place)
             case ByteSet(mask=mask):
                 states[source].bytes.append((mask, target, place))
             case CharSet(ranges=ranges):
-                n_states, edges = utf8_graph(ranges)
-                names = [source, target, *(self._state(number) for _ in range(n_states - 2))]
-                for a, low, high, b in edges:
-                    mask = (1 << high + 1) - (1 << low)
-                    states[names[a]].bytes.append((mask, names[b], place))
+                self._add_characters(ranges, source, target, place)
             case Seq(items=items):
                 for i, item in enumerate(items):
                     reached = target if i == len(items) - 1 else self._state(number)
@@ -225,24 +216,8 @@ class AuthorStates:
                 todo += [(item, source, target, place) for item in items]
             case Ref(name=name):
                 states[source].calls.append((self.rule(name), target, place))
-            case Repeat(item=item, min=least, max=most):
-                if most == 0:
-                    states[source].skips.append(target)
-                elif least == most == 1:
-                    todo.append((item, source, target, place))
-                elif least == 0 and most == 1:
-                    states[source].skips.append(target)
-                    todo.append((item, source, target, place))
-                elif least <= 1 and most is None:
-                    begin, after = self._state(number), self._state(number)
-                    states[source].skips.append(begin)
-                    states[after].skips += [begin, target]
-                    if least == 0:
-                        states[begin].skips.append(target)
-                    todo.append((item, begin, after, place))
-                else:
-                    called = self._part("repeat", node.rule, place, part)
-                    states[source].calls.append((called, target, place))
+            case Repeat():
+                self._add_repeat(part, source, target, place, node, todo)
             case Graph(n_states=n_states, start=start, finals=finals, edges=edges):
                 names = [self._state(number) for _ in range(n_states)]
                 states[source].skips.append(names[start])
@@ -264,6 +239,54 @@ class AuthorStates:
                 states[source].guards.append((part, target))
             case _:
                 raise TypeError(f"not an expression: {part!r}")
+
+    def _add_bytes(self, data: bytes, source: int, target: int, place: Origin | None) -> None:
+        states, number = self.states, self.states[source].node
+        if not data:
+            states[source].skips.append(target)
+        for i, byte in enumerate(data):
+            reached = target if i == len(data) - 1 else self._state(number)
+            states[source].bytes.append((1 << byte, reached, place))
+            source = reached
+
+    def _add_characters(
+        self, ranges: tuple[tuple[int, int], ...], source: int, target: int, place: Origin | None
+    ) -> None:
+        """The bytes of one character in UTF-8."""
+        number = self.states[source].node
+        n_states, edges = utf8_graph(ranges)
+        names = [source, target, *(self._state(number) for _ in range(n_states - 2))]
+        for a, low, high, b in edges:
+            mask = (1 << high + 1) - (1 << low)
+            self.states[names[a]].bytes.append((mask, names[b], place))
+
+    def _add_repeat(
+        self,
+        part: Repeat,
+        source: int,
+        target: int,
+        place: Origin | None,
+        node: Node,
+        todo: list[tuple[Expr, int, int, Origin | None]],
+    ) -> None:
+        """A loop is drawn; a repetition with other bounds is a node of its own, which counts."""
+        states, least, most = self.states, part.min, part.max
+        if most != 0 and (least > 1 or (most is not None and most > 1)):
+            called = self._part("repeat", node.rule, place, part)
+            states[source].calls.append((called, target, place))
+            return
+        if most is None:
+            begin, after = self._state(node.number), self._state(node.number)
+            states[source].skips.append(begin)
+            states[after].skips += [begin, target]
+            if least == 0:
+                states[begin].skips.append(target)
+            todo.append((part.item, begin, after, place))
+            return
+        if least == 0 or most == 0:
+            states[source].skips.append(target)
+        if most == 1:
+            todo.append((part.item, source, target, place))
 
 
 def _elsewhere(place: Origin | None, around: Origin | None) -> bool:

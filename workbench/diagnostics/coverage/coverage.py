@@ -6,13 +6,14 @@ what that way goes through counts as used.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Set
+from typing import Any
 
 from workbench.diagnostics.author.earley import TooMuch
 from workbench.diagnostics.author.parse import AuthorParse
 from workbench.diagnostics.author.standing import excerpt
+from workbench.diagnostics.coverage.covered import Coverage, Covered
 from workbench.diagnostics.dead_ends.schema_parts import members
 from workbench.diagnostics.verdicts import as_bytes
 from workbench.engine import CompiledGrammar
@@ -30,98 +31,12 @@ from workbench.grammar.ir import (
 )
 from workbench.grammar.lazy import LazyRules
 from workbench.inputs import need_examples, need_grammar, need_vocabulary
-from workbench.readable import readable
 from workbench.vocabulary import Vocabulary
-from workbench.vocabulary.labels import quoted
-from workbench.wording import number_of, percent
 
-__all__ = ["Coverage", "Covered", "coverage"]
+__all__ = ["coverage"]
 
 #: Rules of a lazily written grammar that are looked through for places.
 _MAX_RULES = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class Covered:
-    """A rule, a place of a grammar's text or a pointer of a schema, and how many examples use it."""
-
-    kind: Literal["rule", "place", "pointer"]
-    name: str
-    uses: int
-    start: int | None = None
-    end: int | None = None
-    source: str = ""
-
-    def __str__(self) -> str:
-        if self.kind == "place":
-            return f"{self.source or '…'} (characters {self.start}-{self.end} in {self.name})"
-        return f"{self.kind} {self.name}{f'  {self.source}' if self.source else ''}"
-
-    def to_json(self) -> dict[str, Any]:
-        """The part as JSON values."""
-        return {key: getattr(self, key) for key in self.__slots__}
-
-
-@readable
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """What examples use of a grammar, in its order.
-
-    ``accepted`` is how many of the ``examples`` count; ``refused`` are those that the grammar does not
-    accept, ``unread`` those that are too much work to read.
-    """
-
-    parts: tuple[Covered, ...]
-    examples: int
-    accepted: int
-    refused: tuple[bytes, ...] = ()
-    unread: tuple[bytes, ...] = ()
-
-    @property
-    def used(self) -> tuple[Covered, ...]:
-        """The parts that some example uses."""
-        return tuple(part for part in self.parts if part.uses)
-
-    @property
-    def never(self) -> tuple[Covered, ...]:
-        """The parts that no example uses."""
-        return tuple(part for part in self.parts if not part.uses)
-
-    @property
-    def share(self) -> float:
-        """The used parts as a share of all, 1 for a grammar without parts."""
-        return len(self.used) / len(self.parts) if self.parts else 1.0
-
-    def __str__(self) -> str:
-        lines = [
-            f"coverage of {number_of(self.accepted, 'accepted example')}: {percent(self.share)}"
-        ]
-        kinds: tuple[tuple[str, str], ...] = (
-            ("rule", "rules"),
-            ("place", "places"),
-            ("pointer", "schema pointers"),
-        )
-        for kind, words in kinds:
-            parts = [part for part in self.parts if part.kind == kind]
-            if parts:
-                lines.append(f"  {words}: {sum(bool(p.uses) for p in parts)} of {len(parts)} used")
-        if self.never:
-            lines.append("never used:")
-            lines += [f"  {part}" for part in self.never]
-        lines += [f"not accepted: {quoted(text)}" for text in self.refused]
-        lines += [f"too long to read: {quoted(text)}" for text in self.unread]
-        return "\n".join(lines)
-
-    def to_json(self) -> dict[str, Any]:
-        """The coverage as JSON values."""
-        return {
-            "examples": self.examples,
-            "accepted": self.accepted,
-            "share": self.share,
-            "parts": [part.to_json() for part in self.parts],
-            "refused": [text.decode("utf-8", "replace") for text in self.refused],
-            "unread": [text.decode("utf-8", "replace") for text in self.unread],
-        }
 
 
 def coverage(
@@ -149,38 +64,42 @@ def coverage(
     need_examples(examples, "coverage")
     tokens = resolve_tokens(grammar, vocabulary) if vocabulary is not None else {}
     texts = [as_bytes(example) for example in examples]
-    rules: dict[str, int] = {}
-    places: dict[Origin, int] = {}
-    refused: list[bytes] = []
-    unread: list[bytes] = []
-    parse = AuthorParse(grammar, tokens)
+    used = _Used(grammar, tokens)
     for text in texts:
+        used.read(text)
+    if grammar.kind == "json_schema":
+        parts = list(_pointers(grammar, used.places))
+    else:
+        parts = [*_rules(grammar, used.rules), *_places(grammar, used.places)]
+    accepted = len(texts) - len(used.refused) - len(used.unread)
+    return Coverage(tuple(parts), len(texts), accepted, tuple(used.refused), tuple(used.unread))
+
+
+class _Used:
+    """Rules and places with the number of texts that use them, and texts that do not count."""
+
+    def __init__(self, grammar: Grammar, tokens: Mapping[Token, Set[int]]) -> None:
+        self.rules: Counter[str] = Counter()
+        self.places: Counter[Origin] = Counter()
+        self.refused: list[bytes] = []
+        self.unread: list[bytes] = []
+        self._parse = AuthorParse(grammar, tokens)
+
+    def read(self, text: bytes) -> None:
+        """Count what one way to read a text goes through, once each."""
+        parse = self._parse
         parse.take_back(len(parse))
         try:
             complete = parse.feed(text) == len(text) and parse.is_complete
         except TooMuch:
-            unread.append(text)
-            continue
+            self.unread.append(text)
+            return
         if not complete:
-            refused.append(text)
-            continue
-        used_rules: set[str] = set()
-        used_places: set[Origin] = set()
-        for step in parse.derivation():
-            if step.node is not None and step.node.kind == "rule":
-                used_rules.add(step.node.rule)
-            if step.place is not None:
-                used_places.add(step.place)
-        for rule in used_rules:
-            rules[rule] = rules.get(rule, 0) + 1
-        for place in used_places:
-            places[place] = places.get(place, 0) + 1
-    if grammar.kind == "json_schema":
-        parts = list(_pointers(grammar, places))
-    else:
-        parts = [*_rules(grammar, rules), *_places(grammar, places)]
-    accepted = len(texts) - len(refused) - len(unread)
-    return Coverage(tuple(parts), len(texts), accepted, tuple(refused), tuple(unread))
+            self.refused.append(text)
+            return
+        steps = list(parse.derivation())
+        self.rules.update({s.node.rule for s in steps if s.node and s.node.kind == "rule"})
+        self.places.update({s.place for s in steps if s.place is not None})
 
 
 def _names(grammar: Grammar) -> list[str]:
@@ -197,14 +116,14 @@ def _names(grammar: Grammar) -> list[str]:
     return [name for name in grammar.rules if name in seen]
 
 
-def _rules(grammar: Grammar, uses: dict[str, int]) -> Iterator[Covered]:
+def _rules(grammar: Grammar, uses: Mapping[str, int]) -> Iterator[Covered]:
     names = _names(grammar)
     if len(names) > 1:
         for name in names:
             yield Covered("rule", name, uses.get(name, 0))
 
 
-def _places(grammar: Grammar, uses: dict[Origin, int]) -> Iterator[Covered]:
+def _places(grammar: Grammar, uses: Mapping[Origin, int]) -> Iterator[Covered]:
     """Leaves, uses of rules and alternatives that have a span, each span once.
 
     An alternative is used when something inside its span is, in the same rule.
@@ -230,7 +149,7 @@ def _places(grammar: Grammar, uses: dict[Origin, int]) -> Iterator[Covered]:
         yield Covered("place", name, max(inside, default=0), start, end, source)
 
 
-def _pointers(grammar: Grammar, uses: dict[Origin, int]) -> Iterator[Covered]:
+def _pointers(grammar: Grammar, uses: Mapping[Origin, int]) -> Iterator[Covered]:
     """The members that a schema lists; used when the place itself is, or one below it."""
     counts: dict[str, int] = {}
     for origin, count in uses.items():
