@@ -87,8 +87,11 @@ def first_rules(automaton: Automaton, stacks: Sequence[Stack]) -> dict[int, str]
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A state on the way to a first byte; ``depth`` is -1 inside a rule that is called from here, whose end is not
-    followed: no rule is empty. ``within`` names the counted part that it is a round of."""
+    """A state on the way to a first byte, in the frame at a ``depth`` of the stack.
+
+    ``depth`` is -1 inside a rule that is called from there: its end is not followed, because no rule is empty.
+    ``within`` are the names of the counted part that it is a round of.
+    """
 
     state: int
     depth: int

@@ -87,7 +87,7 @@ class RequestHandlers:
         """Answer, or return None and call ``reply`` later."""
         question = self._questions.get(about)
         return (
-            {"error": f"nobody knows about {about!r}"}
+            {"error": f"the kernel answers no question called {about!r}"}
             if question is None
             else question(message, reply)
         )

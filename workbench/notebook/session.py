@@ -363,7 +363,7 @@ class Session:
             self.decoder.step(edge.token_id)
 
     def look(self, position: int) -> Decoder:
-        """A decoder that stands at a position; the main one stays where it is if it can."""
+        """A decoder that stands at a position: the session's own, or a copy where that one would have to go back."""
         self._known(position)
         here = self._where()
         if position == here:

@@ -273,7 +273,7 @@ class Earley:
         return None
 
     def next_bytes(self) -> frozenset[int]:
-        """The bytes that may follow, also ones that no complete text goes on with."""
+        """The bytes that may follow, those included after which no text can be completed."""
         return members(self.columns[-1].scans)
 
     def derivation(self) -> Iterator[Step]:

@@ -195,7 +195,7 @@ class AuthorParse(Earley):
         return sorted(found, key=lambda item: -item[1])
 
     def _path(self, top: Item) -> list[Item] | None:
-        """The items from an item to the start rule, each waiting for the one before; a shortest such path."""
+        """A shortest path from an item up to the start rule: each item waits for the end of the one before it."""
         before: dict[Item, Item | None] = {top: None}
         queue = deque([top])
         while queue:
@@ -257,7 +257,7 @@ class AuthorParse(Earley):
             )
 
     def _dots(self, path: list[Item], i: int) -> Iterator[Dot]:
-        """How far the node of an item of a path was read; the one before it is what it waits for."""
+        """How far the node of an item of a path was read; the item before it is the part that is open in it."""
         after = self._after_what(path[i], len(self.columns) - 1 if i == 0 else path[i - 1][1])
         if i == 0 or after.half:
             yield after

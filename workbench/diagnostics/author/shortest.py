@@ -261,7 +261,7 @@ class Shortest:
         self._relax()
 
     def _relax(self) -> None:
-        """Bring down what stands around nodes until nothing changes."""
+        """Lower the least lengths around nodes until none can be lowered."""
         todo = dict.fromkeys(self._members)
         while todo:
             number, _ = todo.popitem()
@@ -390,7 +390,7 @@ def _nicest(mask: int) -> int:
 
 
 def other_text(texts: Collection[str], which: int = 0) -> bytes:
-    """A short text between quotes that is none of some, in as many ways as one likes (``which``)."""
+    """A short text, as it stands between quotes, that is not among ``texts``; the number ``which`` of such texts."""
     words = (word for word in map(_word, itertools.count()) if word not in texts)
     return json.dumps(next(itertools.islice(words, which, None)))[1:-1].encode()
 

@@ -33,7 +33,7 @@ _COMMENT = re.compile(r'("(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\])|#[^\n]*')
 
 
 class AuthorText:
-    """The parse of a text of one compiled grammar, brought to wherever it is asked about.
+    """A parse with the author's grammar that is kept, and follows the texts that are asked about.
 
     ``problem`` says why there is none: the text is too much work, or not known from its beginning.
     """

@@ -41,7 +41,7 @@ Kind = TypingLiteral["rule", "part", "repeat", "body", "other", "scope"]
 class Node:
     """What can be called. ``start`` is its first state, -1 before it is built.
 
-    A "repeat" counts how often its "body" has been read; an "other" is a text that may be none of some; a
+    A "repeat" counts how often its "body" has been read; an "other" is a text that differs from some given ones; a
     "scope" keeps a record of the members that came.
     """
 
@@ -56,17 +56,17 @@ class Node:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Of an "other": what it may not be."""
+        """The texts that an "other" has to differ from; none for other kinds."""
         return self.expr.texts if isinstance(self.expr, OtherText) else ()
 
     @property
     def fresh(self) -> bool:
-        """Of an "other": whether it may come once in its scope."""
+        """Whether an "other" may come only once in its scope."""
         return isinstance(self.expr, OtherText) and self.expr.fresh
 
     @property
     def cell(self) -> int:
-        """Of an "other": which ones it may not be again."""
+        """The number of the set of texts that came, which an "other" has to differ from."""
         return self.expr.cell if isinstance(self.expr, OtherText) else 0
 
 
@@ -297,7 +297,7 @@ def _elsewhere(place: Origin | None, around: Origin | None) -> bool:
 
 
 def _holds_guards(expr: Expr) -> bool:
-    """Whether the record of the scope around an expression is asked or kept in it."""
+    """Whether an expression asks the record of the scope around it, or adds to it."""
     todo = [expr]
     while todo:
         part = todo.pop()
@@ -309,7 +309,7 @@ def _holds_guards(expr: Expr) -> bool:
 
 
 def passed(scope: Scope, came: int, count: int, guard: Guard) -> tuple[int, int] | None:
-    """The members that came and their number after a guard; None where it lets nothing pass."""
+    """The record (members that came, as bits, and their number) after a guard; None where the guard stops it."""
     owed = (scope.required & ~came).bit_count()
     free = scope.most is None or count + owed < scope.most
     left = guard.among & ~came

@@ -34,7 +34,7 @@ def reached(grammar: ir.Grammar) -> Iterator[ir.Expr]:
 
 
 def byte_classes(grammar: ir.Grammar) -> list[int]:
-    """The bytes of a grammar in classes that it does not tell apart, each as a bit mask."""
+    """The bytes in classes that the grammar treats alike, each class as a bit mask."""
     masks: set[int] = set()
     watching = False
     for part in reached(grammar):
@@ -124,10 +124,10 @@ def _keeps(part: ir.Expr) -> bool:
 
 
 def without_records(compiled: CompiledGrammar) -> CompiledGrammar | None:
-    """The same grammar with texts that may come again; None when there are none that may not.
+    """The same grammar, but texts may come again; None where it keeps no record of texts.
 
-    Each text that was read would be another configuration, so that no search would come to an end. Where
-    tokens get stuck does not depend on them, but for the ways there.
+    With records each text that was read would make another configuration, and a search would not end. Whether tokens
+    get stuck at a place does not depend on the records, only the ways there do.
     """
     grammar = compiled.grammar
     fresh = [part for part in reached(grammar) if _keeps(part)]

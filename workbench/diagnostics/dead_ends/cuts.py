@@ -1,8 +1,8 @@
-"""Taking parts out of the text of a grammar: what cannot be written, and all that cannot be without it.
+"""Taking parts out of the text of a grammar: parts that cannot be written, and whatever needs them.
 
-An alternative goes with its bar, an optional part with its sign. What stands in a sequence takes the sequence
-with it, all alternatives of a group take the group, and all of a rule take every use of the rule; so what is
-left never joins the neighbours of what went.
+An alternative is taken out together with its bar, an optional part together with its sign. A sequence goes when one
+part of it that is not optional goes, a group when all its alternatives go, and a rule, with every use of it, when all
+of its alternatives go. So two neighbours never end up side by side because the part between them went.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class _Rule:
 def cut(
     source: str, kind: str, spans: Iterable[Span], names: Iterable[str] = (), start: str = "root"
 ) -> list[Edit]:
-    """The edits that take out what stands in ``spans``, or names one of some rules.
+    """The edits that take out the parts at ``spans``, and every use of the rules called ``names``.
 
     ``kind`` is "gbnf" or "regex", ``start`` the first rule. Nothing for other kinds of text, where nothing of
     the grammar would be left, and where a span is not found.
@@ -103,7 +103,7 @@ def _read(source: str, kind: str) -> list[_Rule]:
         elif what == "open":
             parts = open_[-1][-1].parts
             open_.append([_Sequence(-1, end, end)])
-            # less of what has to be missing would be more of the whole
+            # what is negated or looked for is not cut into: the whole would allow more, not less
             opaque = match[0] in _OPAQUE or (parts and source[parts[-1].start : start] == "~")
             _add(open_[-2][-1], _Part(start, end, inner=None if opaque else open_[-1]))
         elif what == "close":

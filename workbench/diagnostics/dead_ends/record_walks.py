@@ -1,10 +1,10 @@
-"""Places that only the records of frames make dead: members that came leave no way out.
+"""Dead ends that come from the record of a frame: the members that came leave no way to the end of their scope.
 
-What guards let begin has to be possible to finish (see :class:`~workbench.grammar.ir.Scope`); the engine takes the
-author's word for it. Here it is looked at, by itself: each scope is walked with every record that its guards
-allow, and where a state has no way to the end of the scope, a text that leads there is given to the engine. What
-it confirms is told. Values that have to differ are not kept in these records. Most scopes need no walk: ``ways_out.py``
-proves them.
+A scope (see :class:`~workbench.grammar.ir.Scope`) promises that whatever its guards let begin can be finished. The
+engine relies on that promise; here it is checked. Each scope is walked with every record that its guards allow. Where
+a state has no way to the end of the scope, a text that leads there is given to the engine, and only what the engine
+confirms is reported. Values that have to differ are not part of these records. Most scopes need no walk, because
+``ways_out.py`` proves that they keep the promise.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _Piece = int | bytes
 
 @dataclass(frozen=True, slots=True)
 class StuckText:
-    """A shortest text after which no text of the grammar can be completed, and the bytes that may come yet."""
+    """A shortest text that cannot be completed any more, and the bytes that may still come after it."""
 
     text: bytes
     possible: frozenset[int]
 
 
 def stuck_by_records(compiled: CompiledGrammar, budget: int) -> tuple[list[StuckText], str]:
-    """The places that records make dead, and what was not looked at.
+    """The dead ends that come from records, and in words what was not looked at.
 
     At most ``budget`` and 20,000 situations are looked at; where that is not enough, they are those in which most
     members have come.

@@ -54,7 +54,7 @@ def blamed(schema: Any) -> str | None:
 
 
 def _closer(schema: Any, asking: Asking, pointer: str) -> str:
-    """A part without values in a schema, where it is to blame alone: if it said nothing, there would be some."""
+    """A part inside a schema without values that alone is to blame: without it there would be some."""
     trying = _Trying(schema)
     try:
         for part in islice(asking.empty_parts(_CLOSER), _CLOSER_TRIED):

@@ -250,7 +250,7 @@ class Search:
             self._tell(Place("name", level.steps, names), answer, *level.asked(wanted, whole=True))
 
     def _blame(self, level: _Level, wanted: Any) -> str | None:
-        """What to blame for there being no such value; None where there is one."""
+        """The part to blame where no such value exists; None where one does."""
         parts, wanted = level.asked(wanted)
         self._work -= 1 + sum(map(_size, together(parts))) + _LEVEL * level.bound
         if thread_time() > self._until:
@@ -331,7 +331,7 @@ def _decisions(part: Location) -> Iterator[tuple[Kind, Location, list[Any], list
 
 
 def _outside(inner: _Level) -> tuple[_Level, Any, _Level]:
-    """The way to a value that has just been stepped to, as it is asked about: from the value around it."""
+    """The way to a value that was just stepped to, as a question about the value around it."""
     assert inner.above is not None and inner.around is not None
     return inner.above, inner.around(True), inner
 

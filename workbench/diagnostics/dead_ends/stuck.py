@@ -82,7 +82,7 @@ def stuck_finding(
 def _standing(
     compiled: CompiledGrammar, place: Place, back: int
 ) -> tuple[list[tuple[Origin, ...]], Stack]:
-    """Where it is written what may come, and, going back, what was read last; and the open parts."""
+    """The places that may be read next, before them those read last (going back); and the open parts."""
     text = author_text(compiled)
     with text.lock:
         parse = text.go_to(place.token_ids)
@@ -204,7 +204,7 @@ def least_tokens(compiled: CompiledGrammar) -> int | None:
 
 
 def _shortest_text(compiled: CompiledGrammar) -> bytes | None:
-    """A shortest text, byte by byte nearer to the end; None for a very long one."""
+    """A shortest text; None for a very long one, or where a named token has to end it."""
     engine = compiled.engine
     with engine.lock:
         position, text = engine.start, bytearray()

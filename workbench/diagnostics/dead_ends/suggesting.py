@@ -50,7 +50,7 @@ def suggested(
     stack: Sequence[Frame],
     effort: Effort,
 ) -> Suggestion | None:
-    """The least edit found with which a place of a report is gone and no other one has come; None for none.
+    """The smallest edit found that does away with a place of a report and makes no other one; None for none.
 
     ``ways`` are where it is written what may come, then, going back, where the last bytes are written.
     ``stack`` are the open parts, innermost first. Trying stops when the ``effort`` is used up.
@@ -259,7 +259,7 @@ def _of_schema(
 def _fewer_values(
     part: dict[str, Any], pointer: str, read: bytes, possible: frozenset[int], single: set[str]
 ) -> Iterator[_Candidate]:
-    """Values of an enum that go on as no token does, or that hold characters without a token."""
+    """Fewer values of an enum: without those that no token goes on to, or with characters that no token spells."""
     values = part.get("enum")
     if not isinstance(values, list):
         return

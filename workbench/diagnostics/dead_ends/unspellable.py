@@ -374,7 +374,7 @@ class _Search:
         yield from sorted(ordered, key=lambda place: (len(place.text), place.text, place.kind))
 
     def _entered(self, finishing: set[int]) -> dict[int, _Way]:
-        """Nodes from which no text is completed, though it is from the one before; with the way there."""
+        """Points of no return, with the way there: no text is completed from them, but from the node before each."""
         found: dict[int, _Way] = {} if 0 in finishing else {0: (0, -1, -1)}
         for number in finishing:
             for target, token_id in self.nodes[number].targets.items():

@@ -1,10 +1,11 @@
-"""A proof that the members of a scope always leave a way out, which does not look at each set of them.
+"""A proof that a scope can always be finished, without a look at each set of members that may have come.
 
-For each state of the scope: which members it could go on with (``covers``), each by a path that lets pass if only that
-member may still come; and what is known wherever it is reached (``known``: of each of some sets of members, one may
-still come). A state is fine where something that is known is covered; where nothing is asked before the next place
-between members; or where all that has to come is covered and there is a way to close, as at the places between
-members it has to be. A scope whose states are all fine has no dead ends; of one that is not proved nothing is known.
+Two things are worked out for each state of the scope. ``covers``: the members that it can go on with, each by a path
+whose guards let it pass as long as that member may still come. ``known``: sets of members of each of which it is
+certain, there, that one may still come. A state is fine in one of three cases: a set that is known is covered; no
+guard stands before the next place between members; or all members that still have to come are covered and the scope
+can be closed after them, which every place between members has to satisfy. A scope whose states are all fine has no
+dead ends. Where the proof fails, nothing is known.
 """
 
 from __future__ import annotations

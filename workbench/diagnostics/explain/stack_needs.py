@@ -1,4 +1,4 @@
-"""Which tokens the stack decides about: those whose verdict would be another one above another stack.
+"""Which tokens the stack decides about: those that would be judged otherwise above another stack.
 
 The frames below the live states are left open: a walk that comes to the end of its frame goes on wherever a call
 of the grammar may return to. Counters and records of frames are not looked at, each lets pass; so a
@@ -118,7 +118,7 @@ class _Walks:
         return self._number({(state, (), False) for state in states})
 
     def threads(self, situation: int) -> tuple[bool, bool]:
-        """Whether some thread never asked the open stack, and whether some thread did."""
+        """Whether some thread got here without the open stack, and whether some thread needed it."""
         if situation < 0:
             return False, False
         asked = {thread[2] for thread in self._sets[situation]}
