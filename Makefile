@@ -53,7 +53,7 @@ warm: $(STAMP)
 CHECKED := tests/test_project.py tests/test_wording.py tests/grammar tests/automaton/test_serial.py \
 	tests/vocabulary/test_trie.py tests/engine/test_digests.py tests/engine/test_matcher.py tests/engine/test_oracle.py \
 	tests/frontends/json_schema/test_front.py tests/frontends/test_regex.py tests/device tests/decoding/test_decoder.py \
-	tests/diagnostics/test_explain.py tests/export/test_targets.py tests/notebook/test_session.py
+	tests/diagnostics/explain/test_explain.py tests/export/test_targets.py tests/notebook/test_session.py
 
 check: lint
 	@$(BIN)/python -m workbench warm

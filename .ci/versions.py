@@ -29,13 +29,13 @@ CORE = (
     "tests/engine/test_oracle.py",
     "tests/frontends/test_gbnf.py",
     "tests/frontends/json_schema/test_front.py",
-    "tests/diagnostics/test_earley.py",
+    "tests/diagnostics/author/test_earley.py",
 )
 #: With the extras: decoding with a tiny model, explanations, the notebook's session and pages.
 EXTRAS = (
     *CORE,
     "tests/decoding",
-    "tests/diagnostics/test_explain.py",
+    "tests/diagnostics/explain/test_explain.py",
     "tests/frontends/test_python_types.py",
     "tests/notebook/test_session.py",
     "tests/notebook/test_report.py",

@@ -15,34 +15,32 @@ from .decoding.trace import (
     Trace as Trace,
     TraceStep as TraceStep,
 )
-from .diagnostics.coverage import (
-    Coverage as Coverage,
+from .diagnostics.coverage.coverage import (
     coverage as coverage,
 )
-from .diagnostics.dead_ends import (
+from .diagnostics.coverage.covered import (
+    Coverage as Coverage,
+)
+from .diagnostics.dead_ends.dead_ends import (
     dead_ends as dead_ends,
 )
-from .diagnostics.explain import (
-    explain as explain,
-)
-from .diagnostics.findings import (
+from .diagnostics.dead_ends.findings import (
     DeadEndReport as DeadEndReport,
     Finding as Finding,
 )
-from .diagnostics.live import (
+from .diagnostics.dead_ends.live import (
     live_dead_ends as live_dead_ends,
 )
-from .diagnostics.profile import (
-    Profile as Profile,
-    profile as profile,
-)
-from .diagnostics.spelling import (
+from .diagnostics.dead_ends.unspellable import (
     SpellingReport as SpellingReport,
     unspellable as unspellable,
 )
-from .diagnostics.why import (
-    Why as Why,
-    WhyByte as WhyByte,
+from .diagnostics.explain.explain import (
+    explain as explain,
+)
+from .diagnostics.profile.profile import (
+    Profile as Profile,
+    profile as profile,
 )
 from .engine import (
     CompiledGrammar as CompiledGrammar,
@@ -62,6 +60,10 @@ from .engine.compile import (
     cache_info as cache_info,
     clear_cache as clear_cache,
     load_compiled as load_compiled,
+)
+from .engine.why import (
+    Why as Why,
+    WhyByte as WhyByte,
 )
 from .errors import (
     ArtifactError as ArtifactError,

@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from workbench.automaton.budgets import using
-from workbench.diagnostics.bench_commands import add_bench
-from workbench.diagnostics.commands import add_diagnostics
-from workbench.diagnostics.files import (
+from workbench.benchmarks.bench_commands import add_bench
+from workbench.diagnostics.command_files import (
     add_grammar_file,
     budgets_of,
     kind_of,
@@ -27,6 +26,7 @@ from workbench.diagnostics.files import (
     read_vocabulary,
     schema_options,
 )
+from workbench.diagnostics.diagnostic_commands import add_diagnostics
 from workbench.errors import GrammarTooComplex, WorkbenchError
 from workbench.export.commands import add_export
 from workbench.wording import number_of, percent
@@ -172,7 +172,7 @@ def _check(arguments: argparse.Namespace) -> int:
     print(f"ready in {time.perf_counter() - began:.2f} s")
     if arguments.tokenizer is None:
         return 0
-    from workbench.diagnostics.dead_ends import dead_ends
+    from workbench.diagnostics.dead_ends.dead_ends import dead_ends
 
     report = dead_ends(compiled)
     print(f"with the tokens of {arguments.tokenizer}:\n{report}")

@@ -84,9 +84,9 @@ def test_what_is_repeated_is_part_of_what_repeats_it() -> None:
     matcher = wb.compile(grammar, byte_vocabulary()).matcher()
     assert matcher.accept_tokens(b'{ "a": [ 1 , ') == 13
     (stack,) = matcher.stacks()
-    assert stack.frames[0].count is not None
-    assert stack.rules == stack.frames[0].rules == ("properties/a",)
-    assert stack.frames[-1].rules == ("root",)
+    assert stack[1].count is not None
+    assert stack[0].rules == stack[1].rules == ("properties/a",)
+    assert stack[-1].rules == ("root",)
 
 
 def test_a_small_automaton_is_drawn_whole_and_once() -> None:

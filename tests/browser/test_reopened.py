@@ -110,16 +110,16 @@ def test_a_workbench_without_a_kernel_shows_what_was_recorded(
     from ipywidgets import Widget
 
     from workbench.frontends.regex import regex
-    from workbench.notebook.bench import Workbench
+    from workbench.notebook.workbench import Workbench
 
     bench = Workbench(tiny_model(), regex("(ab|c)[ab]{2,9}[01]+"), [1, 2, 3], title="kept")
     bench.run()
-    bench.desk.examples = [{"text": "abab0", "want": "match"}]
+    bench.handlers.examples = [{"text": "abab0", "want": "match"}]
     document = bench.document
     document.panels["grammar"] = check(
-        "(ab|c)[ab]{2,9}[01]+", "regex", bench.desk.examples, bench.session.decoder.vocabulary
+        "(ab|c)[ab]{2,9}[01]+", "regex", bench.handlers.examples, bench.session.decoder.vocabulary
     )
-    bench.desk.find_dead_ends(1)
+    bench.handlers.find_dead_ends(1)
     bench.session.why(15, 0)
     bench.back(100)
     notebook = saved(static_html(document, bench.view_id), bench.model_id)

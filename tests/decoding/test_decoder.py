@@ -92,7 +92,7 @@ def test_configuration_of_a_step(tiny: LoadedModel, letters: CompiledGrammar) ->
     matcher = letters.matcher()
     for _ in range(5):
         live, accepting = matcher.live_states(), matcher.is_accepting
-        states = {view.state for view in matcher.stacks(limit=8)}
+        states = {stack[0].state for stack in matcher.stacks(limit=8)}
         step = decoder.step()
         assert step.live_states == live
         assert step.is_accepting == accepting

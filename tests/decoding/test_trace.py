@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from workbench.automaton.frames import Frame
 from workbench.decoding.trace import StackNode, Trace, TraceStep, byte_order
 from workbench.errors import WorkbenchError
 
@@ -47,7 +48,7 @@ def sample_trace() -> Trace:
         timings={"total_ms": 1.5},
     )
     row = np.array([5, 0], dtype=np.int32)
-    stack = trace.add_stack([(7, ("a", "b"), 3), (4, ("root",), None)])
+    stack = trace.add_stack([Frame(7, ("a", "b"), 3), Frame(4, ("root",))])
     for token, data in ((0, b"\xcf"), (2, b"\x80")):
         trace.append(
             TraceStep(
@@ -166,15 +167,15 @@ def test_damaged_masks_are_refused() -> None:
 
 def test_stacks_share_their_lower_frames() -> None:
     trace = Trace()
-    first = trace.add_stack([(1, ("a",), None), (2, ("b",), None), (3, ("c",), 5)])
-    second = trace.add_stack([(9, ("a",), None), (2, ("b",), None), (3, ("c",), 5)])
+    first = trace.add_stack([Frame(1, ("a",)), Frame(2, ("b",)), Frame(3, ("c",), 5)])
+    second = trace.add_stack([Frame(9, ("a",)), Frame(2, ("b",)), Frame(3, ("c",), 5)])
     assert len(trace.stack_nodes) == 4
     assert [node.state for node in trace.stack(first)] == [1, 2, 3]
     assert [node.state for node in trace.stack(second)] == [9, 2, 3]
-    assert trace.stack(-1) == []
+    assert trace.stack(-1) == ()
     again = Trace.from_json(trace.to_json())
-    assert again.add_stack([(2, ("b",), None), (3, ("c",), 5)]) == 1
-    assert trace.stack_nodes[0] == StackNode(3, ("c",), 5, -1)
+    assert again.add_stack([Frame(2, ("b",)), Frame(3, ("c",), 5)]) == 1
+    assert trace.stack_nodes[0] == StackNode(Frame(3, ("c",), 5), -1)
 
 
 def test_copy_is_independent() -> None:
@@ -182,7 +183,7 @@ def test_copy_is_independent() -> None:
     other = trace.copy()
     assert same(trace, other)
     other.append(other.steps[0])
-    other.add_stack([(1, (), None)])
+    other.add_stack([Frame(1, ())])
     other.settings["seed"] = 1
     assert len(trace.steps) == 2
     assert len(trace.stack_nodes) == 2

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.diagnostics.test_profile import TIMES, trace_of
+from tests.diagnostics.profile.test_profile import TIMES, trace_of
 from workbench.cli import main
 
 LIST = 'root ::= "[" item ("," item)* "]"\nitem ::= [0-9]+ | root\n'

@@ -324,7 +324,7 @@ class TestView:
         matcher = start(NESTED)
         depths = []
         for _ in range(4):
-            depths.append(sorted(len(stack.frames) for stack in matcher.stacks()))
+            depths.append(sorted(len(stack) - 1 for stack in matcher.stacks()))
             spell(matcher, "(")
         assert depths[0] == [0]
         assert all(b[0] - a[0] == 1 for a, b in pairwise(depths[1:]))
@@ -333,8 +333,7 @@ class TestView:
         matcher = spell(
             start(Ref("item"), item=Seq((lit("("), Ref("inner"), lit(")"))), inner=NESTED), "("
         )
-        names = {name for stack in matcher.stacks() for name in stack.rules}
-        names |= {name for s in matcher.stacks() for f in s.frames for name in f.rules}
+        names = {name for stack in matcher.stacks() for frame in stack for name in frame.rules}
         assert names <= {"root", "item", "inner"}
         assert names
         assert matcher.live_states()
@@ -349,7 +348,7 @@ class TestView:
         item = Alt((Seq((lit("("), Ref("item"), lit(")"))), lit("a")))
         matcher = start(Repeat(Ref("item"), 500, 900), item=item)
         spell(matcher, *["a"] * 7, "(")
-        found = {frame.count for stack in matcher.stacks() for frame in stack.frames}
+        found = {frame.count for stack in matcher.stacks() for frame in stack}
         assert found & {7, 8}, found
 
     def test_inside_a_token_it_stands_where_single_bytes_lead(self) -> None:
@@ -366,7 +365,7 @@ class TestView:
         assert matcher.num_accepted == 0
         for byte, (states, stacks) in zip(data, inside, strict=True):
             assert (states, stacks) == (matcher.live_states(), matcher.stacks())
-            assert {view.state for view in stacks} == set(states)
+            assert {stack[0].state for stack in stacks} == set(states)
             matcher.accept(byte)
 
     def test_statistics_are_numbers(self) -> None:

@@ -109,7 +109,7 @@ def choose(rng: Random, oracle: Oracle, allowed: list[int], mode: str) -> int | 
 
 
 def depth_of(matcher: wb.Matcher) -> int:
-    return max((len(stack.frames) for stack in matcher.stacks()), default=0)
+    return max((len(stack) - 1 for stack in matcher.stacks()), default=0)
 
 
 class Walk:

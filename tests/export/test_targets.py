@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from workbench.diagnostics.files import read_grammar
+from workbench.diagnostics.command_files import read_grammar
 from workbench.diagnostics.verdicts import Judge
 from workbench.export import targets as module
 from workbench.export.targets import TARGETS, ExportedTargets, write_all

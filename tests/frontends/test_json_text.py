@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.frontends.walks import small_vocabulary
-from workbench.diagnostics.bench_generation import walked_text
+from workbench.benchmarks.generated_texts import walked_text
 from workbench.engine import CompiledGrammar, compile
 from workbench.frontends.json_text import json_text
 

@@ -49,7 +49,7 @@ from typing_extensions import TypedDict
 
 import workbench as wb
 from tests.frontends.walks import small_vocabulary
-from workbench.diagnostics.bench_generation import walked_text
+from workbench.benchmarks.generated_texts import walked_text
 from workbench.engine import compile
 from workbench.errors import UnsupportedConstraint, WorkbenchError
 from workbench.vocabulary import Vocabulary

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 import workbench as wb
 from tests.engine.grammars import grammars
 from tests.engine.walks import ids_of, mask_of
-from tests.frontends.json_schema_shapes import SHAPES
+from tests.frontends.json_schema.shape_cases import SHAPES
 from tests.vocabulary.conftest import SHARED_DATA
 from workbench.automaton.extents import may_be_empty
 from workbench.automaton.finite import Dfa, complement, determinise, intersect, to_graph

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from workbench.automaton.frames import Frame
 from workbench.automaton.model import Automaton
 from workbench.decoding.trace import Trace, TraceStep, byte_order
 from workbench.vocabulary.vocabulary import Vocabulary
@@ -81,16 +82,16 @@ def automaton(n_extra: int = 0) -> Automaton:
 
 #: token taken, how, tokens allowed, live states, stack top first
 RUN = [
-    (2, "forced", (1, 2), (0,), [(0, ("object",), None)]),
-    (4, "sampled", (4,), (2,), [(2, ("object",), None)]),
-    (5, "forced", (5,), (3,), [(3, ("object",), None)]),
-    (3, "sampled", (3, 6), (4,), [(4, ("object",), None)]),
-    (7, "chosen", (4, 7, 8, 9, 13, 14), (8,), [(8, ("string",), 3), (5, ("object",), None)]),
-    (8, "sampled", (4, 7, 8, 9, 13, 14), (8,), [(8, ("string",), None), (5, ("object",), None)]),
-    (13, "sampled", (3, 13, 14), (8,), [(8, ("string",), None), (5, ("object",), None)]),
-    (3, "sampled", (3, 13, 14), (8,), [(8, ("string",), None), (5, ("object",), None)]),
-    (10, "forced", (10,), (5,), [(5, ("object",), None)]),
-    (0, "eos", (0,), (6,), [(6, ("object",), None)]),
+    (2, "forced", (1, 2), (0,), [Frame(0, ("object",))]),
+    (4, "sampled", (4,), (2,), [Frame(2, ("object",))]),
+    (5, "forced", (5,), (3,), [Frame(3, ("object",))]),
+    (3, "sampled", (3, 6), (4,), [Frame(4, ("object",))]),
+    (7, "chosen", (4, 7, 8, 9, 13, 14), (8,), [Frame(8, ("string",), 3), Frame(5, ("object",))]),
+    (8, "sampled", (4, 7, 8, 9, 13, 14), (8,), [Frame(8, ("string",)), Frame(5, ("object",))]),
+    (13, "sampled", (3, 13, 14), (8,), [Frame(8, ("string",)), Frame(5, ("object",))]),
+    (3, "sampled", (3, 13, 14), (8,), [Frame(8, ("string",)), Frame(5, ("object",))]),
+    (10, "forced", (10,), (5,), [Frame(5, ("object",))]),
+    (0, "eos", (0,), (6,), [Frame(6, ("object",))]),
 ]
 
 

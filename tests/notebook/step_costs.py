@@ -135,7 +135,7 @@ def click(bench: Any, wire: Wire) -> Cost:
     wire.sent.clear()
     model = bench.session.decoder.model.model
     forward, started = model.seconds, time.process_time()
-    bench.conversation.receive({"type": "step", "node": bench.session.cursor})
+    bench.protocol.receive({"type": "step", "node": bench.session.cursor})
     answered = time.process_time() - started - (model.seconds - forward)
     started = time.process_time()
     timer = bench._settling
@@ -148,7 +148,7 @@ def click(bench: Any, wire: Wire) -> Cost:
 
 def workbench_at(tokens: int, size: int = SIZE) -> tuple[Any, Wire]:
     """A panel at the start of a script, and the way to its page."""
-    from workbench.notebook.bench import Workbench
+    from workbench.notebook.workbench import Workbench
 
     bench = Workbench(scripted_model(tokens + 100, size), orders(), PROMPT, title="long")
     wire = Wire()
@@ -167,7 +167,7 @@ def main(arguments: list[str]) -> None:
     for length in lengths:
         while len(bench.session.decoder.token_ids) < length:
             bench.session.step()
-        bench.conversation.announce()
+        bench.protocol.announce()
         click(bench, wire)
         costs = [click(bench, wire) for _ in range(8)]
         middle = sorted(costs, key=lambda cost: cost.answering)[4]

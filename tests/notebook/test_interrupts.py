@@ -69,11 +69,11 @@ def test_a_run_hears_an_interrupt_that_an_idle_kernel_ignores(
         stepper = module.Stepper(session)
         message = {"type": "run", "node": 0, "until": "end"}
         if subshell:  # a page's messages come on a thread of their own
-            await asyncio.to_thread(stepper.conversation.receive, message)
+            await asyncio.to_thread(stepper.protocol.receive, message)
         else:
-            stepper.conversation.receive(message)
+            stepper.protocol.receive(message)
         soon()
-        while stepper.conversation.is_running:
+        while stepper.protocol.is_running:
             await asyncio.sleep(0.02)
         taken = len(stepper.document.positions) - 1
         assert 0 < taken < 40

@@ -41,7 +41,7 @@ def test_a_step_sends_what_is_new_however_long_the_run_is() -> None:
     for length in (10, 2_300):
         while len(bench.session.decoder.token_ids) < length:
             bench.session.step()
-        bench.conversation.announce()
+        bench.protocol.announce()
         bench._settle()
         # Enough steps to fill a piece of the journal and to begin the next.
         costs = [click(bench, wire) for _ in range(40)]
@@ -76,7 +76,7 @@ def test_a_run_sends_each_piece_of_the_journal_once_it_is_full() -> None:
     bench, wire = workbench_at(200, 1_000)
     wire.sent.clear()
     for _ in bench.session.running():
-        bench.conversation.announce()
+        bench.protocol.announce()
         if len(bench.session.decoder.token_ids) == 150:
             break
     assert bench.pieces >= 3

@@ -16,13 +16,13 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from tests.notebook import samples
 from tests.notebook.test_static_html import check
-from workbench.diagnostics.coverage import coverage
+from workbench.diagnostics.coverage.coverage import coverage
 from workbench.engine import compile as compile_grammar
 from workbench.frontends.json_schema import json_schema
 from workbench.frontends.regex import regex
 from workbench.grammar.ir import Grammar
-from workbench.notebook.bench import Workbench
 from workbench.notebook.stepper import Stepper
+from workbench.notebook.workbench import Workbench
 
 DATES = 'root ::= year "-" month\nyear ::= [0-9]{4}\nmonth ::= "0" [1-9] | "1" [0-2]\n'
 

@@ -9,22 +9,22 @@ from typing import Any
 import pytest
 
 from tests.notebook import samples
+from workbench.automaton.frames import Frame, shortened
 from workbench.decoding.trace import Trace
-from workbench.diagnostics.author import MAX_FRAMES, frames_left_out
-from workbench.diagnostics.findings import Finding
-from workbench.diagnostics.why import WhyFrame
+from workbench.diagnostics.dead_ends.findings import Finding
 from workbench.engine import compile as compile_grammar
 from workbench.frontends.gbnf import gbnf
 from workbench.frontends.regex import regex
 from workbench.notebook import static_html as html_module
 from workbench.notebook.editor import check
-from workbench.notebook.findings import finding_wire
+from workbench.notebook.finding_wire import finding_wire
 from workbench.notebook.reasons import full_reason
 from workbench.notebook.recorded import from_trace
 from workbench.notebook.reprs import grammar_html, matcher_html, trace_html
 from workbench.notebook.static_html import static_html, static_text
 from workbench.notebook.static_panels import ROWS_SHOWN, static_panels
-from workbench.notebook.views import Document, Frame, Row
+from workbench.notebook.views import Document, Row
+from workbench.notebook.wire import why_wire
 from workbench.vocabulary import Vocabulary
 
 BYTES = Vocabulary.from_bytes([b"", *(bytes([b]) for b in range(256))], eos_ids=[0])
@@ -171,8 +171,8 @@ CUTS: dict[str, tuple[Callable[[], str], str]] = {
         "not judged: 100,001 bytes, at most 100,000 are read",
     ),
     "open parts of a reason": (
-        lambda: " ".join(full_reason(deep_matcher(20), 1 + ord(")")).cells[0].stack),
-        "more open parts",
+        lambda: str(why_wire(full_reason(deep_matcher(20), 1 + ord(")"))[0])["cells"][0][2][-1]),
+        "… 14 more",
     ),
     "tokens of a finding": (
         lambda: str(finding_wire(finding(token_ids=tuple(range(45))), None)["facts"]),
@@ -183,10 +183,10 @@ CUTS: dict[str, tuple[Callable[[], str], str]] = {
         "5 more characters",
     ),
     "the stack of a finding": (
-        lambda: str(finding(stack=tuple(WhyFrame(rule="r") for _ in range(9)))),
+        lambda: str(finding(stack=tuple(Frame(rules=("r",)) for _ in range(9)))),
         "… 5 more",
     ),
-    "a very deep stack": (lambda: frames_left_out(MAX_FRAMES + 2)[0].rule, "2 more open parts"),
+    "a very deep stack": (lambda: str(shortened(FRAMES, 48)[-1]), "… 2 more"),
 }
 
 

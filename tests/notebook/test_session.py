@@ -226,11 +226,17 @@ class TestQuestions:
         assert why.consumed == 3
         why = session.why(14)  # '":'
         assert why.consumed == 0
-        assert why.reason.startswith("Byte 1 ('\"') may not come in root")
+        assert why.sentence.startswith("byte 1 ('\"') may not come in root")
         assert [cell.status for cell in why.cells] == ["fatal", "not reached"]
         place = "root → (ab|c•)[ab]{2,9}[01]+"
-        assert why.cells[0].stack == (f"root (entered at the start): {place}",)
-        assert why.expected == "a b"
+        assert [frame.told for frame in why.cells[0].stack] == [
+            f"root (entered at the start): {place}"
+        ]
+        assert why.expected == frozenset(b"ab")
+        written = session.document.positions[1].wire()["whys"]["14"]
+        assert written["reason"].startswith("Byte 1") and written["expected"] == "a b"
+        (frame,) = written["cells"][0][2]
+        assert (frame["told"], frame["place"]) == ("root (entered at the start)", place)
         assert session.document.positions[1].whys[14] == why
 
     def test_why_shows_where_the_text_stands_between_bytes(self, tiny: Any) -> None:
@@ -240,22 +246,23 @@ class TestQuestions:
         session.take(TOKENS.index(b"{"))
         token = TOKENS.index(b'"')
         why = session.why(TOKENS.index(b'":'))
-        assert [len(why.inside), why.consumed] == [2, 1]  # the first byte may come, the second not
-        assert (why.inside[0].live, why.inside[0].stacks) == (
+        inside = session.here.insides[TOKENS.index(b'":')]
+        assert [len(inside), why.consumed] == [2, 1]  # the first byte may come, the second not
+        assert (inside[0].live, inside[0].stacks) == (
             session.here.live,
             session.here.stacks,
         )
-        for place in why.inside:
+        for place in inside:
             assert {frames[0].state for frames in place.stacks} == set(place.live)
             assert set(place.live) <= set(session.document.pictures[place.graph].states)
         after = session.take(token)
-        assert why.inside[1].live == after.live
-        assert why.inside[1].stacks == after.stacks
+        assert inside[1].live == after.live
+        assert inside[1].stacks == after.stacks
 
     def test_why_in_the_past_leaves_the_decoder(self, session: Session) -> None:
         session.run("end")
         tokens = session.decoder.token_ids
-        assert session.why(10, 0).expected == "a c"
+        assert session.why(10, 0).expected == frozenset(b"ac")
         assert session.decoder.token_ids == tokens
 
     def test_search(self, session: Session) -> None:

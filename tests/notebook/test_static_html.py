@@ -9,10 +9,11 @@ from html.parser import HTMLParser
 import pytest
 
 from tests.notebook import samples
+from workbench.engine.why import Why
 from workbench.notebook import static_html as module
 from workbench.notebook.recorded import from_trace
 from workbench.notebook.static_html import milliseconds, static_html, static_text
-from workbench.notebook.views import Document, Why
+from workbench.notebook.views import Document
 
 # What JupyterLab 4's sanitiser keeps, of what these views use.
 TAGS = {
@@ -66,6 +67,10 @@ def check(html: str) -> str:
     return " ".join(" ".join(checker.text).split())
 
 
+def refused(token_id: int, sentence: str) -> Why:
+    return Why(token_id=token_id, token_bytes=b"", label="", allowed=False, sentence=sentence)
+
+
 @pytest.fixture
 def document() -> Document:
     return from_trace(samples.trace(), samples.vocabulary(), samples.automaton(), "person & co")
@@ -98,11 +103,11 @@ def test_class_names_the_view(document: Document) -> None:
 
 
 def test_open_position_shows_candidates_reasons_and_stack(document: Document) -> None:
-    whys = {8: Why(0, "byte 1 of 2 ('d') may not come", "}")}
+    whys = {8: refused(8, "byte 1 of 2 ('d') may not come")}
     document.positions[8] = replace(document.positions[8], whys=whys)
     text = check(static_html(document, leaf=8))
     assert "Candidates for the next token: 1 of 16 allowed" in text
-    assert "✕ rejected: byte 1 of 2 ('d') may not come" in text
+    assert "✕ rejected: Byte 1 of 2 ('d') may not come" in text
     assert "Live stack, top first" in text
     assert "Transitions from the live states (5)" in text
     assert "open: 1 token may come next" in text
@@ -139,7 +144,7 @@ def test_size_is_bounded(document: Document) -> None:
     for i in range(400):
         trace.append(steps[4 + i % 4])
     big = from_trace(trace, samples.vocabulary(), samples.automaton(), "x" * 1000)
-    whys = {i: Why(0, "r" * 400) for i in range(16)}
+    whys = {i: refused(i, "r" * 400) for i in range(16)}
     big.positions = [replace(p, whys=whys) for p in big.positions]
     html = static_html(big)
     check(html)

@@ -9,17 +9,19 @@ import pytest
 
 from tests.notebook import samples
 from tests.notebook.test_static_html import check
+from workbench.automaton.frames import Frame
 from workbench.decoding import Decoder
 from workbench.decoding.trace import Trace, TraceStep
-from workbench.diagnostics.profile import profile
+from workbench.diagnostics.profile.profile import profile
+from workbench.engine.why import Why, WhyByte
 from workbench.frontends.regex import regex
-from workbench.notebook.desk import Desk
 from workbench.notebook.editor import check as judge
 from workbench.notebook.recorded import from_trace
+from workbench.notebook.request_handlers import RequestHandlers
 from workbench.notebook.session import Session
 from workbench.notebook.static_html import SIZE_LIMIT, static_html
 from workbench.notebook.static_parts import milliseconds, warm_up
-from workbench.notebook.views import Document, Why, WhyCell
+from workbench.notebook.views import Document
 
 
 @pytest.fixture
@@ -112,17 +114,28 @@ def test_warm_up_is_counted_as_the_diagnostics_do(mask: list[float], count: int)
 
 def test_every_reason_that_was_asked_for(document: Document) -> None:
     cells = (
-        WhyCell("consumed", (4,), ("object (entered at the start)",)),
-        WhyCell("fatal", (8,), ("string",)),
-        WhyCell("not reached"),
+        WhyByte(ord("y"), "consumed", (4,), (Frame(rules=("object",), entered=0),)),
+        WhyByte(ord("x"), "fatal", (8,), (Frame(8, ("string",)),)),
+        WhyByte(ord("z"), "not reached"),
     )
-    why = Why(1, "byte 2 ('x') may not come in string", "a b", cells)
+    why = Why(
+        token_id=13,
+        token_bytes=b"yxz",
+        label="yxz",
+        allowed=False,
+        sentence="byte 2 ('x') may not come in string",
+        consumed=1,
+        fatal=1,
+        expected=frozenset(b"ab"),
+        cells=cells,
+    )
     document.positions[3] = replace(document.positions[3], whys={13: why})
     text = check(static_html(document, leaf=10))
     for fact in (
         "Why: 1 answer",
         "</script><!-- 13",
-        "byte 2 ('x') may not come in string",
+        "Byte 2 ('x') may not come in string",
+        "a b",
         "● consumed, states 4, in object (entered at the start)",
         "✕ fatal, states 8, in string",
         "· not reached",
@@ -150,20 +163,22 @@ def test_the_files_of_an_export(document: Document) -> None:
 
 
 def test_the_groups_at_the_cursor(tiny: Any) -> None:
-    desk = Desk(Session(Decoder(tiny, [1, 2], regex("(ab|c)[ab]{2,9}[01]+")), "groups"))
-    desk.keep_groups()
-    (group,) = desk.session.document.panels["tokens"]["groups"]
-    allowed = desk.session.here.allowed
+    handlers = RequestHandlers(
+        Session(Decoder(tiny, [1, 2], regex("(ab|c)[ab]{2,9}[01]+")), "groups")
+    )
+    handlers.keep_groups()
+    (group,) = handlers.session.document.panels["tokens"]["groups"]
+    allowed = handlers.session.here.allowed
     assert (group["name"], group["count"]) == ("root", allowed)
     assert group["mass"] == pytest.approx(1)
-    text = check(static_html(desk.session.document))
+    text = check(static_html(handlers.session.document))
     assert f"Tokens allowed at position 0: {allowed} of 19" in text
     assert f"root {allowed} 100.0%" in text
     # A place that the run does not stand at is left out: looking there would run the model.
-    desk.session.run()
-    desk.session.goto(1)
-    desk.keep_groups()
-    assert "tokens" not in desk.session.document.panels
+    handlers.session.run()
+    handlers.session.goto(1)
+    handlers.keep_groups()
+    assert "tokens" not in handlers.session.document.panels
 
 
 def test_a_long_run_with_everything_stays_small(document: Document) -> None:

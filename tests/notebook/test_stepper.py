@@ -42,7 +42,7 @@ class Page:
 
     def send(self, **message: Any) -> list[dict[str, Any]]:
         self.heard.clear()
-        self.stepper.conversation.receive(message)
+        self.stepper.protocol.receive(message)
         json.dumps(self.heard, allow_nan=False)
         return list(self.heard)
 
@@ -130,7 +130,7 @@ def test_search_answers_with_tokens(page: Page) -> None:
 
 def test_a_run_goes_on_beside_the_notebook(page: Page) -> None:
     page.send(type="run", node=0, until="end")
-    assert page.stepper.conversation.wait(60)
+    assert page.stepper.protocol.wait(60)
     kinds = [m["type"] for m in page.heard]
     assert kinds.count("change") > 3  # one after each step, so that the page shows the progress
     assert kinds[-1] == "done"
@@ -149,10 +149,10 @@ def test_a_cell_waits_for_its_run_and_refuses_a_second_one(page: Page) -> None:
 def test_run_can_be_stopped(tiny: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     page = Page(Stepper(Session(Decoder(tiny, PROMPT, regex("[ab]{50}")))), monkeypatch)
 
-    page.stepper.conversation.receive({"type": "run", "node": 0, "until": "end"})
+    page.stepper.protocol.receive({"type": "run", "node": 0, "until": "end"})
     while len(page.stepper.document.positions) < 4:
         time.sleep(0.001)
-    found = page.stepper.conversation
+    found = page.stepper.protocol
     found.receive({"type": "take", "node": 0, "token": 1})  # busy: nothing else is started
     found.receive({"type": "stop"})
     assert found.wait(60)

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from workbench.automaton.dot import byte_label
-from workbench.diagnostics.why import bytes_text
-from workbench.vocabulary.labels import label_bytes
+from workbench.vocabulary.labels import bytes_text, label_bytes
 from workbench.wording import byte_name, byte_quoted
 
 #: What every part of the workbench writes; the front end's tests read the same table.

@@ -2,13 +2,13 @@
 import type { Host } from "./types";
 import { waysOf, type Way } from "./runs";
 import type { Store } from "./store";
-import { depthOf, reachedLater, topRules, type Target } from "./targets";
+import { depthOf, reachedLater, topRules, type StopAt } from "./stops";
 
 export interface Context {
   store: Store;
   host: Host;
   /** Things that only the view can do. */
-  view: { focusSearch(): void; toggleSheet(): void; toggleText(): void; leave(): void; copy(): void; moveRow(by: number): void; target(): Target; say(text: string): void };
+  view: { focusSearch(): void; toggleSheet(): void; toggleText(): void; leave(): void; copy(): void; moveRow(by: number): void; stopAt(): StopAt; say(text: string): void };
 }
 
 export interface Action {
@@ -44,9 +44,9 @@ function send(context: Context, command: Parameters<Host["command"]>[0]): void {
 }
 
 /** Let the kernel take new steps from the end of the branch. */
-function runOn(context: Context, target: Target): void {
+function runOn(context: Context, stopAt: StopAt): void {
   const { store } = context;
-  send(context, { type: "run", node: store.leaf, until: target.until, mass: target.mass, depth: depthOf(store.here), breaks: [...store.breaks] });
+  send(context, { type: "run", node: store.leaf, until: stopAt.until, mass: stopAt.mass, depth: depthOf(store.here), breaks: [...store.breaks] });
 }
 
 /** Ask for the bytes of the token after the cursor, unless they are known. */
@@ -151,16 +151,16 @@ export const ACTIONS: Action[] = [
     button: "run",
     blocked: (context) => {
       const { store } = context;
-      if (reachedLater(store, context.view.target())) return null;
+      if (reachedLater(store, context.view.stopAt())) return null;
       if (store.doc.positions[store.leaf]!.open) return needsKernel(context);
       return store.next ? null : "the run ended here";
     },
     run: (context) => {
       const { store } = context;
-      const target = context.view.target();
-      const found = reachedLater(store, target);
+      const stopAt = context.view.stopAt();
+      const found = reachedLater(store, stopAt);
       if (found) go(context, found.id);
-      else if (store.doc.positions[store.leaf]!.open) runOn(context, target);
+      else if (store.doc.positions[store.leaf]!.open) runOn(context, stopAt);
       else go(context, store.leaf);
     },
   },

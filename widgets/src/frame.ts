@@ -70,7 +70,7 @@ export function mount(root: HTMLElement, store: Store, host: Host, choices: Choi
         if (!text.hidden) text.focus({ preventScroll: true });
       },
       moveRow: (by) => step.table.move(by),
-      target: () => toolbar.target,
+      stopAt: () => toolbar.stopAt,
       copy: () => void copyText(),
       say: (text) => say(text),
       leave: () => {

@@ -40,6 +40,17 @@ export function depth(frames: Frame[] | undefined): number {
   return rest ? frames.length + (rest.state < 0 && rest.count ? rest.count - 1 : 0) : 0;
 }
 
+/** A frame in words: the author's, where they are known. */
+export function told(frame: Frame): string {
+  const times = frame.count !== null && frame.state >= 0 ? ` (${plural(frame.count, "time")})` : "";
+  return frame.told ?? `${frame.rules.join(" or ") || "this place"}${times}`;
+}
+
+/** A frame in words, and how far its part was read. */
+export function toldWithPlace(frame: Frame): string {
+  return frame.place ? `${told(frame)}: ${frame.place}` : told(frame);
+}
+
 /** How many stacks are live, or how deep the only one is. */
 export function stackTitle(here: Standing): string {
   const all = total(here);

@@ -1,5 +1,5 @@
 // Statistics of times: plain functions over lists of numbers.
-import { depthOf } from "./targets";
+import { depthOf } from "./stops";
 import type { Position, Times } from "./types";
 
 

@@ -2,7 +2,7 @@
 import { ACTIONS, goAlong, perform, showKey, type Action, type Context } from "./actions";
 import { h, nameFor, refill } from "./dom";
 import { waysOf } from "./runs";
-import type { Target } from "./targets";
+import type { StopAt } from "./stops";
 import type { Until } from "./types";
 
 const UNTIL: [Until, string][] = [
@@ -59,7 +59,7 @@ export class Toolbar {
     rove(this.element, [...this.buttons.values()]);
   }
 
-  get target(): Target {
+  get stopAt(): StopAt {
     const mass = Number(this.mass.value) / 100;
     return { until: this.until.value as Until, mass: Number.isFinite(mass) ? mass : 0.5 };
   }

@@ -3,12 +3,18 @@
 /** A row of the candidate table: token id, probability before and after the mask, 1 if allowed. */
 export type Row = [id: number, before: number | null, after: number | null, allowed: 0 | 1];
 
+/** An open part of the grammar, as a stack holds it (workbench/automaton/frames.py). */
 export interface Frame {
+  /** On top of a stack the state that the text stands in, below it the one that the call returns to; negative where there is none. */
   state: number;
   rules: string[];
+  /** How often a counted part was read; of a frame that stands for the deep end of a stack, how many it stands for. */
   count: number | null;
   /** The states that the next round of a counted part begins in. */
   again?: number[];
+  /** The part in the author's words, where the text was read with the author's grammar, and how far it was read. */
+  told?: string;
+  place?: string;
 }
 
 /** How a position was reached from its parent. */
@@ -29,7 +35,7 @@ export interface Times {
 }
 
 /** One byte of a token: what became of it, the live states before it, the open parts, innermost first. */
-export type WhyCell = [status: "consumed" | "fatal" | "not reached", states: number[], stack: string[]];
+export type WhyCell = [status: "consumed" | "fatal" | "not reached", states: number[], stack: Frame[]];
 
 /** Where the text stands between two bytes of a token: live states, stacks, key of the picture. */
 export type Inside = [live: number[], stacks: Frame[][], graph: string];

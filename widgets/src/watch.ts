@@ -2,7 +2,7 @@
 import type { Context } from "./actions";
 import { fill, h, patch, svg } from "./dom";
 import { count, label, percent } from "./format";
-import { rankOf } from "./targets";
+import { rankOf } from "./stops";
 import type { Position } from "./types";
 
 const HEIGHT = 44;

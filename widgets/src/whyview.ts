@@ -1,6 +1,7 @@
 // Why a token is allowed or not, byte by byte.
 import { breakable, fill, h } from "./dom";
 import { byteName, joined, label } from "./format";
+import { told, toldWithPlace } from "./stack";
 import type { Store } from "./store";
 import type { Token, Why } from "./types";
 
@@ -28,7 +29,7 @@ function byteTable(token: Token | undefined, why: Why): HTMLElement | null {
       h("td", {}, h("code", {}, byteName(token[0][i] ?? ""))),
       h("td", { class: tone }, `${glyph} ${status}`),
       h("td", {}, joined(states, 4)),
-      h("td", {}, ...breakable(stack[0] ?? "")),
+      h("td", {}, ...breakable(stack[0] ? toldWithPlace(stack[0]) : "")),
     );
   });
   return h("table", { class: "wb-table" }, h("caption", {}, "Byte by byte; the state and the innermost open part are those before the byte"), h("thead", {}, h("tr", {}, ...["byte", "verdict", "states", "in"].map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, ...rows));
@@ -41,7 +42,7 @@ export function whyParts(store: Store, id: number, why: Why, allowed: boolean, c
   const table = byteTable(token, why);
   parts.push(table ?? whyCells(token, why, allowed));
   const stack = why.cells?.[Math.min(why.consumed, why.cells.length - 1)]?.[2] ?? [];
-  if (stack.length > 1) parts.push(h("div", {}, h("span", { class: "wb-note" }, "open parts, innermost first: "), ...breakable(stack.join(" < "))));
+  if (stack.length > 1) parts.push(h("div", {}, h("span", { class: "wb-note" }, "open parts, innermost first: "), ...breakable(stack.map((frame, i) => (i ? told(frame) : toldWithPlace(frame))).join(" < "))));
   if (why.expected) parts.push(h("div", {}, h("span", { class: "wb-note" }, allowed ? "may come after it: " : "would be accepted there: "), h("code", {}, why.expected)));
   if (why.nearest?.length) {
     const buttons = why.nearest.map((near) => h("button", { type: "button", class: "wb-small", title: `id ${near}`, onclick: () => choose?.(near) }, label(store.token(near))));

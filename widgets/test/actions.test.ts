@@ -14,7 +14,7 @@ function context(cursor: number, live: boolean | null, until: Until = "end"): Co
     store,
     sent,
     host: { command: (command) => sent.push(command), moved: nothing, search: () => Promise.resolve({ rows: [], total: 0 }), ask: () => Promise.reject(new Error("no")) },
-    view: { focusSearch: nothing, toggleSheet: nothing, leave: nothing, copy: nothing, say: nothing, moveRow: nothing, toggleText: nothing, target: () => ({ until, mass: 0.5 }) },
+    view: { focusSearch: nothing, toggleSheet: nothing, leave: nothing, copy: nothing, say: nothing, moveRow: nothing, toggleText: nothing, stopAt: () => ({ until, mass: 0.5 }) },
   };
 }
 const action = (id: string) => ACTIONS.find((action) => action.id === id)!;

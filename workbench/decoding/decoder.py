@@ -304,7 +304,7 @@ class Decoder:
         self.trace.final = {
             "is_accepting": self.matcher.is_accepting,
             "live_states": list(states),
-            "stacks": [self.trace.add_stack(frames) for frames in stacks],
+            "stacks": [self.trace.add_stack(stack) for stack in stacks],
             "stack_count": count,
         }
         return self.trace
@@ -400,7 +400,7 @@ class Decoder:
                 "top_after": after.top(),
                 "mask": self.trace.add_mask(situation.row, _order(self.vocabulary)),
                 "live_states": situation.live_states,
-                "stacks": tuple(self.trace.add_stack(frames) for frames in situation.stacks),
+                "stacks": tuple(map(self.trace.add_stack, situation.stacks)),
                 "stack_count": situation.stack_count,
             }
         return position.record

@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.automaton.frames import Stack, shortened
 from workbench.decoding.trace import MAX_COUNTED
 from workbench.wording import number_of
 
 if TYPE_CHECKING:
     from workbench.vocabulary import Vocabulary
 
-__all__ = ["Frames", "MatcherLike", "Situation", "Unconstrained", "Watcher", "frames_of"]
+__all__ = ["MatcherLike", "Situation", "Unconstrained", "Watcher", "kept_stacks"]
 
-#: A stack, top first: (state, rule names, count).
-Frames = tuple[tuple[int, tuple[str, ...], int | None], ...]
 #: Stacks and frames of a configuration that a trace keeps.
 MAX_STACKS = 8
 MAX_FRAMES = 200
@@ -51,7 +50,7 @@ class MatcherLike(Protocol):
     def live_states(self) -> tuple[int, ...]:
         """The live states of the automaton."""
 
-    def stacks(self, limit: int = 8) -> tuple[Any, ...]:
+    def stacks(self, limit: int = 8) -> tuple[Stack, ...]:
         """The live stacks."""
 
     def count_stacks(self, most: int = 1000) -> int:
@@ -75,7 +74,7 @@ class Situation:
     allowed_count: int
     is_accepting: bool
     live_states: tuple[int, ...] = ()
-    stacks: tuple[Frames, ...] = ()
+    stacks: tuple[Stack, ...] = ()
     stack_count: int = 0
     started: float = 0.0
     ended: float = 0.0
@@ -134,27 +133,18 @@ class Watcher:
             result.live_states, result.stacks, result.stack_count = self.configuration()
         return result
 
-    def configuration(self) -> tuple[tuple[int, ...], tuple[Frames, ...], int]:
+    def configuration(self) -> tuple[tuple[int, ...], tuple[Stack, ...], int]:
         """The live states, the stacks that a trace keeps, and how many there are."""
         stacks = self.matcher.stacks(limit=MAX_STACKS + 1)
         count = len(stacks)
         if count > MAX_STACKS:
             count = self.matcher.count_stacks(MAX_COUNTED)
-        kept = tuple(frames_of(view) for view in stacks[:MAX_STACKS])
-        return tuple(self.matcher.live_states()), kept, count
+        return tuple(self.matcher.live_states()), kept_stacks(stacks), count
 
 
-def frames_of(view: Any) -> Frames:
-    """Flatten a stack view; the deep end of a very deep one becomes a single marked frame."""
-    frames: list[tuple[int, tuple[str, ...], int | None]] = [
-        (int(view.state), tuple(view.rules), None)
-    ]
-    for frame in view.frames[:MAX_FRAMES]:
-        frames.append((int(frame.return_state), tuple(frame.rules), frame.count))
-    if len(view.frames) > MAX_FRAMES:
-        rest = len(view.frames) - MAX_FRAMES
-        frames.append((-1, (f"… {rest} more",), rest))
-    return tuple(frames)
+def kept_stacks(stacks: Sequence[Stack]) -> tuple[Stack, ...]:
+    """The stacks that a trace keeps; one frame stands for the deep end of a very deep one."""
+    return tuple(shortened(stack, MAX_FRAMES) for stack in stacks[:MAX_STACKS])
 
 
 class Unconstrained:
@@ -207,7 +197,7 @@ class Unconstrained:
         """There is no automaton."""
         return ()
 
-    def stacks(self, limit: int = 8) -> tuple[Any, ...]:
+    def stacks(self, limit: int = 8) -> tuple[Stack, ...]:
         """There are no stacks."""
         return ()
 

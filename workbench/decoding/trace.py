@@ -24,7 +24,7 @@ import math
 import os
 import tempfile
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, cast, get_args
@@ -32,6 +32,7 @@ from typing import Any, Literal, Protocol, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.automaton.frames import NO_STATE, Frame, Stack
 from workbench.errors import WorkbenchError
 from workbench.inputs import need_path
 from workbench.wording import number_of
@@ -80,16 +81,13 @@ def byte_order(vocabulary: _TokenTable) -> NDArray[np.int32]:
 
 @dataclass(frozen=True, slots=True)
 class StackNode:
-    """One frame of a recorded stack; ``parent`` is the index of the frame below, or -1.
+    """A recorded frame and the index of the one below, or -1: stacks share their lower frames.
 
-    On the top node ``state`` is the state that the thread is in, below it the state that a call
-    returns to. ``count`` is how often a counted part has run, where the frame counts. The deep end of a very deep
-    stack is one node of the state -1, with the number of its frames as ``count``.
+    In JSON ``[state, rules, count, parent]``. The deep end of a very deep stack is one node of the state -1, with the
+    number of its frames as count.
     """
 
-    state: int
-    rules: tuple[str, ...] = ()
-    count: int | None = None
+    frame: Frame
     parent: int = -1
 
 
@@ -269,15 +267,15 @@ class Trace:
         allowed[byte_order(vocabulary)] = bits
         return allowed
 
-    def add_stack(self, frames: Iterable[tuple[int, Sequence[str], int | None]]) -> int:
-        """Store a stack, given top first as (state, rules, count), and return the id of its top."""
+    def add_stack(self, stack: Sequence[Frame]) -> int:
+        """Store a stack, top first, and return the id of its top."""
         index = self._node_index
         if len(index) != len(self.stack_nodes):
             index.clear()
             index.update((node, i) for i, node in enumerate(self.stack_nodes))
         top = -1
-        for state, rules, count in reversed(list(frames)):
-            node = StackNode(state, tuple(rules), count, top)
+        for frame in reversed(stack):
+            node = StackNode(frame, top)
             found = index.get(node)
             if found is None:
                 found = index[node] = len(self.stack_nodes)
@@ -285,20 +283,22 @@ class Trace:
             top = found
         return top
 
-    def stack(self, node_id: int) -> list[StackNode]:
+    def stack(self, node_id: int) -> Stack:
         """Read a stack back, top first."""
-        result: list[StackNode] = []
+        frames: list[Frame] = []
         while node_id >= 0:
-            result.append(self.stack_nodes[node_id])
-            node_id = result[-1].parent
-        return result
+            node = self.stack_nodes[node_id]
+            frames.append(node.frame)
+            node_id = node.parent
+        return tuple(frames)
 
     def to_dict(self) -> dict[str, Any]:
         """Turn the trace into JSON values."""
         result = {name: getattr(self, name) for name in _TRACE_FIELDS}
         result["steps"] = [_step_to_dict(step) for step in self.steps]
         result["stack_nodes"] = [
-            [node.state, list(node.rules), node.count, node.parent] for node in self.stack_nodes
+            [frame.state, list(frame.rules), frame.left_out or frame.count, parent]
+            for frame, parent in ((node.frame, node.parent) for node in self.stack_nodes)
         ]
         result["text"] = self.text
         return {name: _plain(value) for name, value in result.items()}
@@ -446,9 +446,11 @@ def _whole_tuple(value: Any) -> tuple[int, ...]:
 
 def _node(value: Any) -> StackNode:
     state, rules, count, parent = _list(value, lambda item: item)
-    return StackNode(
-        _whole(state), tuple(_list(rules, _text)), None if count is None else _whole(count), parent
-    )
+    state, rules = _whole(state), tuple(_list(rules, _text))
+    count = None if count is None else _whole(count)
+    if state == NO_STATE:
+        return StackNode(Frame(rules=rules, left_out=count or 0), parent)
+    return StackNode(Frame(state, rules, count), parent)
 
 
 def _nodes(value: Any) -> list[StackNode]:

@@ -2,14 +2,13 @@
 
 from workbench.engine.batch import accept_all, fill_masks, fork_all, rollback_all
 from workbench.engine.compile import CompiledGrammar, compile
-from workbench.engine.matcher import Explanation, FrameView, Matcher, StackView, empty_mask
+from workbench.engine.matcher import Matcher, empty_mask
+from workbench.engine.why import Explanation
 
 __all__ = [
     "CompiledGrammar",
     "Explanation",
-    "FrameView",
     "Matcher",
-    "StackView",
     "accept_all",
     "compile",
     "empty_mask",

@@ -7,65 +7,33 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.automaton.frames import Frame, Stack
 from workbench.automaton.naming import places
 from workbench.engine.engine import Engine
 from workbench.engine.entries import accept_at, lookup_to
 from workbench.engine.history import History
 from workbench.engine.jit import COMPILED
 from workbench.engine.layout import SITE_BASE, Stopped
+from workbench.engine.why import Why
 from workbench.errors import GrammarTooComplex, VocabularyError
 from workbench.inputs import need_list, need_number, need_vocabulary
 from workbench.vocabulary import Vocabulary
+from workbench.vocabulary.labels import bytes_text
 from workbench.wording import byte_quoted, number_of
 
 if TYPE_CHECKING:
     from workbench.engine.compile import CompiledGrammar
 
-__all__ = ["Explanation", "FrameView", "Matcher", "StackView", "empty_mask"]
+__all__ = ["Matcher", "empty_mask"]
 
 
 #: whether kernels that hold the GIL are alone
 _QUICK = COMPILED and getattr(sys, "_is_gil_enabled", lambda: True)()
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """Why a token may or may not come next.
-
-    ``consumed`` of its bytes live; ``expected`` are the bytes that may stand where it dies (or, when it
-    is allowed, after it).
-    """
-
-    token_id: int
-    token_bytes: bytes
-    allowed: bool
-    consumed: int
-    reason: str
-    expected: frozenset[int]
-
-
-@dataclass(frozen=True, slots=True)
-class FrameView:
-    """A stack entry: where parsing goes on when the current part ends; ``count`` for counted repeats."""
-
-    return_state: int
-    rules: tuple[str, ...]
-    count: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StackView:
-    """One live thread: its state and its stack, top first."""
-
-    state: int
-    rules: tuple[str, ...]
-    frames: tuple[FrameView, ...]
 
 
 #: In the place of the mask that was written last: nothing that can be passed for one.
@@ -398,7 +366,7 @@ class Matcher:
         with self._engine.lock:
             return self._engine.states(self._history.top)
 
-    def explain(self, token_id: int) -> Explanation:
+    def explain(self, token_id: int) -> Why:
         """Say why a token may or may not come next, byte by byte, in the automaton's terms.
 
         Only the engine is asked: the rules named are those of the automaton's states. :func:`workbench.explain`
@@ -410,58 +378,79 @@ class Matcher:
             vocabulary = self.vocabulary
             data = vocabulary.token_bytes(token_id) if token_id < vocabulary.size else b""
             allowed = self._following(self._history.top, token_id) >= 0
-            expected = self.allowed_bytes()
-            if self._terminated:
-                return Explanation(token_id, data, False, 0, "the text has ended", frozenset())
-            named = allowed and token_id in self._engine.named_ids
-            if token_id in vocabulary.eos_ids and not (
-                named and not self._engine.ends(self._history.top, token_id)
-            ):
-                reason = "the text is complete" if allowed else "the text is not complete yet"
-                return Explanation(token_id, data, allowed, 0, reason, expected)
-            if named:
-                return Explanation(
-                    token_id, data, True, len(data), "the grammar names it", expected
-                )
-            if not data:
-                special = token_id in vocabulary.special_ids
-                reason = (
-                    "a special token, which the grammar does not name"
-                    if special
-                    else "it spells no bytes"
-                )
-                return Explanation(token_id, data, False, 0, reason, expected)
-            array = np.array(list(data), dtype=np.uint8)
-            position, consumed = self._history.top, 0
-            while consumed < len(data):
-                following = self._engine.advance_bytes(position, array, consumed, consumed + 1)
-                if following < 0:
-                    break
-                position, consumed = following, consumed + 1
-            expected = self._bytes_after(position)
-            if consumed == len(data):
-                return Explanation(token_id, data, True, consumed, "every byte may come", expected)
-            automaton, states = self._engine.automaton, self._engine.states(position)
-            names = sorted({name for state in states for name in places(automaton, state)})
-            reason = (
-                f"byte {consumed + 1} of {len(data)} ({byte_quoted(data[consumed])}) may not come in "
-                f"{', '.join(names[:4]) or 'this place'}; expected {_show_set(expected)}"
+            consumed, fatal, expected = 0, None, self.allowed_bytes()
+            sentence = self._by_itself(token_id, data, allowed)
+            if not sentence:
+                consumed, expected, sentence = self._bytes(data)
+                fatal = None if consumed == len(data) else consumed
+            elif allowed and token_id in self._engine.named_ids:
+                consumed = len(data)
+            return Why(
+                token_id=token_id,
+                token_bytes=data,
+                label=vocabulary.label(token_id),
+                allowed=allowed,
+                sentence=sentence,
+                consumed=consumed,
+                fatal=fatal,
+                expected=expected,
+                terms="automaton",
             )
-            if not expected:
-                reason = f"byte {consumed + 1} of {len(data)} ({byte_quoted(data[consumed])}): the text is complete"
-            return Explanation(token_id, data, False, consumed, reason, expected)
+
+    def _by_itself(self, token_id: int, data: bytes, allowed: bool) -> str:
+        """Why a token that no single byte decides may or may not come; empty for others."""
+        engine, vocabulary = self._engine, self.vocabulary
+        if self._terminated:
+            return "the text has ended"
+        named = allowed and token_id in engine.named_ids
+        if token_id in vocabulary.eos_ids and not (
+            named and not engine.ends(self._history.top, token_id)
+        ):
+            return "the text is complete" if allowed else "the text is not complete yet"
+        if named:
+            return "the grammar names it"
+        if data:
+            return ""
+        if token_id in vocabulary.special_ids:
+            return "a special token, which the grammar does not name"
+        return "it spells no bytes"
+
+    def _bytes(self, data: bytes) -> tuple[int, frozenset[int], str]:
+        """How many of some bytes may come, which ones may stand after those, and a sentence about it."""
+        engine = self._engine
+        array = np.array(list(data), dtype=np.uint8)
+        position, consumed = self._history.top, 0
+        while consumed < len(data):
+            following = engine.advance_bytes(position, array, consumed, consumed + 1)
+            if following < 0:
+                break
+            position, consumed = following, consumed + 1
+        expected = self._bytes_after(position)
+        if consumed == len(data):
+            return consumed, expected, "every byte may come"
+        lead = f"byte {consumed + 1} of {len(data)} ({byte_quoted(data[consumed])})"
+        if not expected:
+            return consumed, expected, f"{lead}: the text is complete"
+        states = engine.states(position)
+        names = sorted({name for state in states for name in places(engine.automaton, state)})
+        place = ", ".join(names[:4]) or "this place"
+        return (
+            consumed,
+            expected,
+            f"{lead} may not come in {place}; expected {bytes_text(expected)}",
+        )
 
     def _rules(self, state: int) -> tuple[str, ...]:
         return self._engine.automaton.state_rules[state]
 
-    def stacks(self, limit: int = 8) -> tuple[StackView, ...]:
-        """The live threads with their stacks, at most ``limit`` of them, for display."""
+    def stacks(self, limit: int = 8) -> tuple[Stack, ...]:
+        """The stacks of the live threads, at most ``limit`` of them, for display; each a tuple of frames, top first."""
         with self._engine.lock:
             return self._stacks(self._history.top, limit)
 
     def inside(
         self, data: bytes, limit: int = 8
-    ) -> list[tuple[tuple[int, ...], tuple[StackView, ...]]]:
+    ) -> list[tuple[tuple[int, ...], tuple[Stack, ...]]]:
         """Where the text stands before each byte of ``data``, and after the last: live states and stacks.
 
         The list ends before the first byte that may not come. The matcher does not change.
@@ -477,24 +466,29 @@ class Matcher:
                 found.append((self._engine.states(position), self._stacks(position, limit)))
             return found
 
-    def _stacks(self, position: int, limit: int) -> tuple[StackView, ...]:
-        out: list[StackView] = []
-        for state, frames in self._engine.stacks(position, limit):
-            places: list[tuple[int, int | None]] = [(state, None)]
-            for target, count in frames:
+    def _stacks(self, position: int, limit: int) -> tuple[Stack, ...]:
+        out: list[Stack] = []
+        made: dict[tuple[int, tuple[str, ...], int | None], Frame] = {}  # deep stacks repeat a few
+        for state, entries in self._engine.stacks(position, limit):
+            read: list[tuple[int, int | None]] = [(state, None)]
+            for target, count in entries:
                 if target < SITE_BASE:
-                    places.append((target, None))
+                    read.append((target, None))
                 else:
                     back = self._engine.site_return(target)
-                    places.append((back, count if self._engine.counts(target) else None))
-            rules = [self._rules(back) for back, _ in places]
-            for i in range(len(places) - 1, 0, -1):
-                if places[i][1] is not None:  # what is repeated is part of what repeats it
+                    read.append((back, count if self._engine.counts(target) else None))
+            rules = [self._rules(back) for back, _ in read]
+            for i in range(len(read) - 1, 0, -1):
+                if read[i][1] is not None:  # what is repeated is part of what repeats it
                     rules[i - 1] = rules[i]
-            views = [
-                FrameView(back, names, n) for (back, n), names in zip(places, rules, strict=True)
-            ]
-            out.append(StackView(state, rules[0], tuple(views[1:])))
+            frames: list[Frame] = []
+            for (back, n), names in zip(read, rules, strict=True):
+                key = back, names, n
+                frame = made.get(key)
+                if frame is None:
+                    frame = made[key] = Frame(back, names, n)
+                frames.append(frame)
+            out.append(tuple(frames))
         return tuple(out)
 
     def count_stacks(self, most: int = 1000) -> int:
@@ -505,9 +499,3 @@ class Matcher:
     def stats(self) -> dict[str, int]:
         """Counters of the engine that all matchers of the compiled grammar share."""
         return self._engine.stats()
-
-
-def _show_set(values: frozenset[int]) -> str:
-    ordered = sorted(values)
-    shown = ", ".join(byte_quoted(byte) for byte in ordered[:8])
-    return shown + (f" and {len(ordered) - 8} more" if len(ordered) > 8 else "")

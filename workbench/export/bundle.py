@@ -13,9 +13,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.diagnostics.dead_ends import dead_ends
-from workbench.diagnostics.findings import counted
-from workbench.diagnostics.readable import readable
+from workbench.diagnostics.dead_ends.dead_ends import dead_ends
+from workbench.diagnostics.dead_ends.findings import counted
 from workbench.engine import CompiledGrammar
 from workbench.errors import ExportRefused, WorkbenchError
 from workbench.export.gbnf_writer import to_gbnf
@@ -25,6 +24,7 @@ from workbench.grammar.fingerprint import fingerprint
 from workbench.grammar.ir import Grammar, Token, walk
 from workbench.grammar.lazy import LazyRules
 from workbench.inputs import need_grammar, need_path, need_vocabulary
+from workbench.readable import readable
 from workbench.wording import number_of
 
 if TYPE_CHECKING:

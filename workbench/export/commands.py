@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from workbench.diagnostics.files import (
+from workbench.diagnostics.command_files import (
     add_grammar_file,
     kind_of,
     read_grammar,

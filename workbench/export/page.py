@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from workbench.diagnostics.findings import counted, distinct
+from workbench.diagnostics.dead_ends.findings import counted, distinct
 from workbench.grammar.outcomes import grouped
 from workbench.vocabulary.labels import label_bytes
 from workbench.wording import number_of, percent
 
 if TYPE_CHECKING:
-    from workbench.diagnostics.coverage import Coverage
-    from workbench.diagnostics.findings import DeadEndReport
+    from workbench.diagnostics.coverage.covered import Coverage
+    from workbench.diagnostics.dead_ends.findings import DeadEndReport
     from workbench.diagnostics.verdicts import Verdict
     from workbench.export.gbnf_writer import GbnfText
     from workbench.export.recipe import Recipe

@@ -15,18 +15,19 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from workbench.diagnostics.coverage import Coverage, coverage
-from workbench.diagnostics.dead_ends import dead_ends
-from workbench.diagnostics.explain import explain
-from workbench.diagnostics.findings import DeadEndReport, distinct
+from workbench.diagnostics.coverage.coverage import coverage
+from workbench.diagnostics.coverage.covered import Coverage
+from workbench.diagnostics.dead_ends.dead_ends import dead_ends
+from workbench.diagnostics.dead_ends.findings import DeadEndReport, distinct
+from workbench.diagnostics.explain.explain import explain
 from workbench.diagnostics.verdicts import Judge, Verdict, as_bytes
-from workbench.diagnostics.why import quoted
 from workbench.errors import WorkbenchError
 from workbench.export.gbnf_writer import GbnfText, to_gbnf
 from workbench.export.page import page
 from workbench.export.testfile import TEST_FILE
 from workbench.grammar.ir import Grammar
 from workbench.inputs import need_examples, wrong_type
+from workbench.vocabulary.labels import quoted
 
 __all__ = [
     "EXPECTED",

@@ -11,7 +11,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.diagnostics.readable import readable
 from workbench.diagnostics.verdicts import Judge
 from workbench.errors import ExportRefused, WorkbenchError
 from workbench.export.page import page
@@ -19,6 +18,7 @@ from workbench.export.pythonfile import grammar_file, test_file
 from workbench.export.recipe import Examined, held_against, proved_gbnf
 from workbench.export.regex_writer import to_regex
 from workbench.grammar.ir import Grammar
+from workbench.readable import readable
 from workbench.wording import number_of
 
 if TYPE_CHECKING:

@@ -19,9 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.diagnostics.dead_ends import dead_ends
-from workbench.diagnostics.readable import readable
-from workbench.diagnostics.why import quoted
+from workbench.diagnostics.dead_ends.dead_ends import dead_ends
 from workbench.errors import BundleError, WorkbenchError
 from workbench.export.recipe import (
     EXPECTED,
@@ -36,6 +34,8 @@ from workbench.export.recipe import (
     versions,
 )
 from workbench.inputs import need_path, need_vocabulary
+from workbench.readable import readable
+from workbench.vocabulary.labels import quoted
 from workbench.wording import number_of
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from workbench.notebook.bench import Workbench
     from workbench.notebook.mask_view import MaskView, show_mask
     from workbench.notebook.report import write_report
     from workbench.notebook.session import Session
     from workbench.notebook.show import step
     from workbench.notebook.stepper import Stepper
+    from workbench.notebook.workbench import Workbench
 
 __all__ = ["MaskView", "Session", "Stepper", "Workbench", "show_mask", "step", "write_report"]
 
@@ -22,7 +22,7 @@ _HOMES = {
     "MaskView": "mask_view",
     "Session": "session",
     "Stepper": "stepper",
-    "Workbench": "bench",
+    "Workbench": "workbench",
     "show_mask": "mask_view",
     "step": "show",
     "write_report": "report",

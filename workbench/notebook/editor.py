@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.automaton.dot import byte_label
-from workbench.diagnostics.author import author_text
+from workbench.diagnostics.author.standing import author_text
 from workbench.diagnostics.verdicts import byte_vocabulary, remake
 from workbench.engine import CompiledGrammar, compile as compile_grammar
 from workbench.errors import (
@@ -25,7 +25,7 @@ from workbench.errors import (
 )
 from workbench.grammar.ir import Grammar, Origin
 from workbench.grammar.outcomes import TOLD, grouped
-from workbench.notebook.hints import hints
+from workbench.notebook.grammar_warnings import hints
 from workbench.notebook.pointers import locate
 from workbench.wording import more, number_of
 

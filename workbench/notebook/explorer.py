@@ -20,9 +20,9 @@ from workbench.automaton.naming import places, repeated_entries
 from workbench.wording import joined
 
 if TYPE_CHECKING:
+    from workbench.automaton.frames import Stack
     from workbench.decoding import Decoder
     from workbench.engine import Matcher
-    from workbench.notebook.views import Frame
     from workbench.vocabulary import Vocabulary
 
 __all__ = ["Group", "endings", "first_rules", "groups_of", "mask_at", "vocabulary_table"]
@@ -57,7 +57,7 @@ def vocabulary_table(vocabulary: Vocabulary) -> tuple[dict[str, Any], list[bytes
     return {"size": vocabulary.size, "special": special}, [b"".join(data), offsets.tobytes()]
 
 
-def first_rules(automaton: Automaton, stacks: Sequence[Sequence[Frame]]) -> dict[int, str]:
+def first_rules(automaton: Automaton, stacks: Sequence[Stack]) -> dict[int, str]:
     """The author's rule that reads each first byte, as far as the recorded stacks tell.
 
     A byte is read in the rule of the state that it leads to. Counters are not looked at, so that a byte may be
@@ -87,22 +87,25 @@ def first_rules(automaton: Automaton, stacks: Sequence[Sequence[Frame]]) -> dict
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A state on the way to a first byte; ``depth`` is -1 inside a rule that is called from here, whose end is not
-    followed: no rule is empty. ``within`` names the counted part that it is a round of."""
+    """A state on the way to a first byte, in the frame at a ``depth`` of the stack.
+
+    ``depth`` is -1 inside a rule that is called from there: its end is not followed, because no rule is empty.
+    ``within`` are the names of the counted part that it is a round of.
+    """
 
     state: int
     depth: int
     within: tuple[str, ...] = ()
 
 
-def _within(automaton: Automaton, frames: Sequence[Frame], depth: int) -> tuple[str, ...]:
+def _within(automaton: Automaton, frames: Stack, depth: int) -> tuple[str, ...]:
     """The names of the counted part that the frame at a depth is a round of, if it is one."""
     if depth + 1 >= len(frames) or frames[depth + 1].count is None:
         return ()
     return places(automaton, frames[depth + 1].state, _within(automaton, frames, depth + 1))
 
 
-def _further(automaton: Automaton, frames: Sequence[Frame], step: _Step) -> Iterable[_Step]:
+def _further(automaton: Automaton, frames: Stack, step: _Step) -> Iterable[_Step]:
     """States reached without a byte."""
     state, depth = step.state, step.depth
     for edge in range(*automaton.empty_start[state : state + 2].tolist()):
@@ -126,7 +129,7 @@ def _further(automaton: Automaton, frames: Sequence[Frame], step: _Step) -> Iter
 
 
 def mask_at(
-    decoder: Decoder, automaton: Automaton | None, stacks: Sequence[Sequence[Frame]]
+    decoder: Decoder, automaton: Automaton | None, stacks: Sequence[Stack]
 ) -> tuple[dict[str, Any], list[bytes]]:
     """The allowed tokens where a decoder stands: a packed mask by id, float32 probabilities before it."""
     mask = decoder.mask
@@ -181,7 +184,7 @@ def _first_bytes(vocabulary: Vocabulary) -> NDArray[np.int16]:
 
 
 def groups_of(
-    decoder: Decoder, automaton: Automaton | None, stacks: Sequence[Sequence[Frame]]
+    decoder: Decoder, automaton: Automaton | None, stacks: Sequence[Stack]
 ) -> list[Group]:
     """The allowed tokens grouped by the rule that reads their first byte, the likeliest group first."""
     mask = decoder.mask

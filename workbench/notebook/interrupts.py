@@ -36,7 +36,7 @@ class Interrupted:
 
 @contextmanager
 def interrupted_here() -> Iterator[Interrupted]:
-    """Note an interrupt instead of raising it; on threads that hear of none, nothing is changed."""
+    """Note an interrupt instead of raising it, on the thread that interrupts are raised on; elsewhere do nothing."""
     seen = Interrupted()
     if threading.current_thread() is not threading.main_thread():
         yield seen

@@ -125,7 +125,7 @@ class WorkbenchMagics(Magics):
     @line_magic("why")
     def why(self, line: str) -> Any:
         """Say why a token may or may not come next: ``%why TOKEN``."""
-        from workbench.diagnostics.explain import explain
+        from workbench.diagnostics.explain.explain import explain
 
         given = parse_argstring(self.why, line)
         token = int(given.token) if given.token.isdigit() else given.token.strip("\"'")
@@ -165,7 +165,7 @@ class WorkbenchMagics(Magics):
             trace = self.screen.session.decoder.trace
         else:
             raise UsageError("there is no run yet: begin with %step, or name a trace")
-        from workbench.diagnostics.profile import profile
+        from workbench.diagnostics.profile.profile import profile
 
         return profile(trace)
 

@@ -7,25 +7,24 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workbench.automaton.dot import Picture, is_final, picture
+from workbench.automaton.frames import Frame, Stack
 from workbench.automaton.naming import place, places, repeated_entries
 from workbench.decoding.trace import Trace, TraceStep, byte_order
 from workbench.notebook.views import (
     Document,
     Edge,
-    Frame,
     Inside,
     Position,
     Row,
     Times,
     TokenTable,
-    Why,
 )
 from workbench.wording import cut
 
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Pictures",
-    "add_inside",
+    "add_insides",
     "add_position",
     "closed_position",
     "edge_of",
@@ -57,9 +56,7 @@ class Pictures:
         self._whole: tuple[str, Picture] | None = None
         self._known: dict[object, tuple[str, Picture]] = {}
 
-    def at(
-        self, live: Sequence[int], stacks: Sequence[Sequence[Frame]]
-    ) -> tuple[str, Picture] | None:
+    def at(self, live: Sequence[int], stacks: Sequence[Stack]) -> tuple[str, Picture] | None:
         """The picture for a position and its key, or None when there is no automaton."""
         if self.automaton is None:
             return None
@@ -97,14 +94,6 @@ def _rows(step: TraceStep) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def stacks_of(trace: Trace, tops: Iterable[int]) -> tuple[tuple[Frame, ...], ...]:
-    """Read stacks of a trace, each top first."""
-    return tuple(
-        tuple(Frame(node.state, tuple(node.rules), node.count) for node in trace.stack(top))
-        for top in tops
-    )
-
-
 def position_before(
     trace: Trace, step: TraceStep, number: int, parent: int, edge: Edge | None
 ) -> Position:
@@ -120,7 +109,7 @@ def position_before(
         rows=_rows(step),
         accepting=step.is_accepting,
         live=tuple(step.live_states),
-        stacks=stacks_of(trace, step.stacks),
+        stacks=tuple(map(trace.stack, step.stacks)),
         stack_count=step.stack_count,
         mask=step.mask,
         times=Times(
@@ -151,7 +140,7 @@ def closed_position(trace: Trace, number: int, parent: int, edge: Edge | None) -
         open=False,
         accepting=bool(final.get("is_accepting", False)),
         live=tuple(int(state) for state in final.get("live_states", ())),
-        stacks=stacks_of(trace, [top for top in tops if top < len(trace.stack_nodes)]),
+        stacks=tuple(trace.stack(top) for top in tops if top < len(trace.stack_nodes)),
         stack_count=count if isinstance(count := final.get("stack_count"), int) else 0,
         end=trace.finish_reason,
     )
@@ -217,29 +206,29 @@ def add_position(
     return position
 
 
-def add_inside(document: Document, why: Why, pictures: Pictures) -> Why:
-    """The answer with a picture, kept in the document, of each place inside the token."""
+def add_insides(
+    document: Document, insides: tuple[Inside, ...], pictures: Pictures
+) -> tuple[Inside, ...]:
+    """Places inside a token with a picture of each, which the document keeps."""
     automaton = pictures.automaton
     if automaton is None:
-        return why
+        return insides
     found: list[Inside] = []
-    for inside in why.inside:
+    for inside in insides:
         stacks = _placed(inside.stacks, automaton)
         drawn = pictures.at(inside.live, stacks)
         assert drawn is not None
         add_picture(document, *drawn, automaton)
         found.append(Inside(inside.live, stacks, drawn[0]))
-    return replace(why, inside=tuple(found))
+    return tuple(found)
 
 
-def _placed(
-    stacks: tuple[tuple[Frame, ...], ...], automaton: Automaton
-) -> tuple[tuple[Frame, ...], ...]:
+def _placed(stacks: tuple[Stack, ...], automaton: Automaton) -> tuple[Stack, ...]:
     """Stacks with their frames called as the states of the picture are, and with the next rounds of counted parts."""
     return tuple(_named(frames, automaton) for frames in stacks)
 
 
-def _named(frames: tuple[Frame, ...], automaton: Automaton) -> tuple[Frame, ...]:
+def _named(frames: Stack, automaton: Automaton) -> Stack:
     found: list[Frame] = []
     within: tuple[str, ...] = ()
     for frame in reversed(frames):

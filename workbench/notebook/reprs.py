@@ -146,13 +146,13 @@ def matcher_html(matcher: Matcher) -> str:
             str(i),
             escape(
                 joined(
-                    [names(s) for s in (view.state, *(f.return_state for f in view.frames))],
+                    [names(frame.state) for frame in stack],
                     FRAMES,
                     " < ",
                 )
             ),
         ]
-        for i, view in enumerate(matcher.stacks(limit=STACKS), 1)
+        for i, stack in enumerate(matcher.stacks(limit=STACKS), 1)
     ]
     total = matcher.count_stacks(MAX_COUNTED) if len(rows) == STACKS else len(rows)
     if left_out := more(total, STACKS, "live stack"):
@@ -166,11 +166,11 @@ def register(shell: Any) -> None:
     """Tell IPython how to show these objects."""
     from workbench.automaton.model import Automaton
     from workbench.decoding.trace import Trace
-    from workbench.diagnostics.coverage import Coverage
-    from workbench.diagnostics.findings import DeadEndReport, Finding
-    from workbench.diagnostics.profile import Profile
-    from workbench.diagnostics.why import Why
+    from workbench.diagnostics.coverage.covered import Coverage
+    from workbench.diagnostics.dead_ends.findings import DeadEndReport, Finding
+    from workbench.diagnostics.profile.profile import Profile
     from workbench.engine import CompiledGrammar, Matcher
+    from workbench.engine.why import Why
     from workbench.export.bundle import Exported
     from workbench.export.verify import Verification
     from workbench.grammar.ir import Grammar

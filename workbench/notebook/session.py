@@ -15,15 +15,15 @@ from workbench.errors import DeadEnd, WorkbenchError
 from workbench.notebook.reasons import full_reason, reasons
 from workbench.notebook.recorded import (
     Pictures,
-    add_inside,
+    add_insides,
     add_position,
     closed_position,
     edge_of,
     position_before,
     start_document,
 )
-from workbench.notebook.targets import REACHED, Target
-from workbench.notebook.views import STOPPED, Document, Edge, Position, Row, Why
+from workbench.notebook.stops import REACHED, StopAt
+from workbench.notebook.views import STOPPED, Document, Edge, Position, Row
 from workbench.notebook.wire import (
     picture_wire,
     problem_wire,
@@ -36,6 +36,7 @@ from workbench.wording import number_of
 if TYPE_CHECKING:
     from workbench.decoding import Candidate, Decoder
     from workbench.decoding.trace import TraceStep
+    from workbench.engine.why import Why
 
 __all__ = ["Session", "stopped"]
 
@@ -145,21 +146,21 @@ class Session:
         self,
         until: str = "end",
         position: int | None = None,
-        target: Target | None = None,
+        stop_at: StopAt | None = None,
     ) -> Iterator[Position]:
         """Step from a position until something is reached or the run ends, one step per item.
 
         ``until`` is "branching" (a choice), "mass" (the mask removes much), "depth" (the stack grows or
-        shrinks), "rule" (the rule on top is left) or "end"; ``target`` says how much and from where. One call
+        shrinks), "rule" (the rule on top is left) or "end"; ``stop_at`` says how much and from where. One call
         takes at most 256 tokens, and ``document.problem`` says so. Raises ``ValueError`` for another word.
         """
         if until not in REACHED:
             raise ValueError(f"one of {', '.join(REACHED)} is expected, not {until!r}")
         at = self._cursor if position is None else position
         depth = self._known(at).depth
-        return self._running(until, at, target or Target(depth=depth))
+        return self._running(until, at, stop_at or StopAt(depth=depth))
 
-    def _running(self, until: str, at: int, target: Target) -> Iterator[Position]:
+    def _running(self, until: str, at: int, stop_at: StopAt) -> Iterator[Position]:
         start = self._cursor
         for taken in range(RUN_LIMIT):
             before = self._known(at)
@@ -170,7 +171,9 @@ class Session:
                 self._undo.append(start)
             at = self._cursor = reached.id
             yield reached
-            if reached.open and (REACHED[until](reached, target) or target.breaks(before, reached)):
+            if reached.open and (
+                REACHED[until](reached, stop_at) or stop_at.breaks(before, reached)
+            ):
                 break
         else:
             if self._known(at).open:
@@ -240,10 +243,15 @@ class Session:
         here = self._known(number)
         found = here.whys.get(token_id)
         if found is None or not found.cells:
-            found = full_reason(self.look(number).matcher, token_id)
-            found = add_inside(self.document, found, self._pictures)
-            self.document.positions[number] = replace(here, whys={**here.whys, token_id: found})
-            self.document.add_tokens([token_id, *found.nearest], self.decoder.vocabulary)
+            found, insides = full_reason(self.look(number).matcher, token_id)
+            insides = add_insides(self.document, insides, self._pictures)
+            self.document.positions[number] = replace(
+                here,
+                whys={**here.whys, token_id: found},
+                insides={**here.insides, token_id: insides},
+            )
+            named = [token_id, *(token.token_id for token in found.nearest)]
+            self.document.add_tokens(named, self.decoder.vocabulary)
             self._dirty.add(number)
         return found
 
@@ -355,7 +363,7 @@ class Session:
             self.decoder.step(edge.token_id)
 
     def look(self, position: int) -> Decoder:
-        """A decoder that stands at a position; the main one stays where it is if it can."""
+        """A decoder that stands at a position: the session's own, or a copy where that one would have to go back."""
         self._known(position)
         here = self._where()
         if position == here:

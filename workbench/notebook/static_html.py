@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from workbench.automaton.frames import Stack
 from workbench.notebook.drawing import image_of
 from workbench.notebook.static_panels import static_panels
 from workbench.notebook.static_parts import meter, milliseconds, table
-from workbench.notebook.views import Document, Frame, Position
+from workbench.notebook.views import Document, Position
+from workbench.notebook.wire import capitalised
 from workbench.vocabulary.labels import label_bytes
 from workbench.wording import cut, joined, more, number_of, percent
 
@@ -191,7 +193,7 @@ def _candidates(document: Document, position: Position, caption: str, limit: int
     rows = []
     for row in ranked[:limit]:
         why = position.whys.get(row.token_id)
-        reason = f": {escape(why.reason)}" if why and not row.allowed else ""
+        reason = f": {escape(capitalised(why.sentence))}" if why and not row.allowed else ""
         verdict = "● allowed" if row.allowed else f"✕ rejected{reason}"
         label = f"<code>{escape(_label(document, row.token_id))}</code> {row.token_id}"
         rows.append([label, meter(row.before), meter(row.after), verdict])
@@ -200,7 +202,7 @@ def _candidates(document: Document, position: Position, caption: str, limit: int
     return table(caption, ["token", "before the mask", "after the mask", "verdict"], rows)
 
 
-def _after(frames: Sequence[Frame]) -> list[tuple[str, str]]:
+def _after(frames: Stack) -> list[tuple[str, str]]:
     """Where a stack goes on when the part on top ends."""
     if len(frames) == 1:
         return [("end of the rule", "end of the text")]

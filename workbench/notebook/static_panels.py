@@ -19,6 +19,7 @@ from workbench.notebook.static_parts import (
     warm_up,
 )
 from workbench.notebook.views import Document, Position, Times
+from workbench.notebook.wire import accepted_there, capitalised
 from workbench.vocabulary.labels import label_bytes
 from workbench.wording import cut, joined, more, number_of, percent
 
@@ -27,6 +28,8 @@ __all__ = ["static_panels"]
 #: Characters of a grammar, lines of it, and rows of a table that are shown.
 TEXT_SHOWN = 8_000
 ROWS_SHOWN = 60
+#: What stands for the verdict on a byte.
+_SIGNS = {"consumed": "●", "fatal": "✕", "not reached": "·"}
 _WANTS = {"match": "should match", "not": "should not match", "prefix": "should begin a match"}
 
 
@@ -207,18 +210,18 @@ def _whys(document: Document, path: Sequence[Position]) -> str:
             if not why.cells:
                 continue
             cells = [
-                f"{'●' if cell.status == 'consumed' else '✕' if cell.status == 'fatal' else '·'} {cell.status}"
+                f"{_SIGNS[cell.status]} {cell.status}"
                 + (f", states {joined(cell.states, 4)}" if cell.states else "")
-                + (f", in {cell.stack[0]}" if cell.stack else "")
+                + (f", in {cell.stack[0].told}" if cell.stack else "")
                 for cell in why.cells
             ]
             rows.append(
                 [
                     str(step),
                     f"<code>{escape(_label(document, token))}</code> {token}",
-                    escape(why.reason),
+                    escape(capitalised(why.sentence)),
                     "".join(f"<p>{escape(cell)}</p>" for cell in cells),
-                    f"<code>{escape(why.expected)}</code>",
+                    f"<code>{escape(accepted_there(why))}</code>",
                 ]
             )
     if not rows:

@@ -60,7 +60,7 @@ def meter(p: float | None) -> str:
 
 
 def warm_up(mask: Sequence[float], forward: Sequence[float]) -> int:
-    """How many leading steps pay for what later ones have ready, as ``workbench.profile`` counts them.
+    """How many leading steps warm up, computing what later ones find ready, as ``workbench.profile`` counts them.
 
     The first (it reads the prompt), and next to it, up to five in all, those with more than five times the
     median of the others.

@@ -17,9 +17,9 @@ import anywidget
 import traitlets
 
 from workbench.errors import WorkbenchError
-from workbench.notebook.conversation import Conversation, Desk
 from workbench.notebook.interrupts import Interrupted, interrupted_here
 from workbench.notebook.journal import Journal
+from workbench.notebook.protocol import Handlers, PageProtocol
 from workbench.notebook.report import write_page
 from workbench.notebook.session import Session, stopped
 from workbench.notebook.static_html import static_html, static_text
@@ -86,8 +86,8 @@ class Stepper(anywidget.AnyWidget):
             view_id=uuid.uuid4().hex[:12],
             tab=tab,
         )
-        self.conversation = Conversation(session, self._post, self._settle_soon, self._desk())
-        self.on_msg(lambda _, message, __: self.conversation.receive(message))
+        self.protocol = PageProtocol(session, self._post, self._settle_soon, self._answering())
+        self.on_msg(lambda _, message, __: self.protocol.receive(message))
         self.observe(self._on_cursor, names="cursor")
         self._save()
 
@@ -143,7 +143,7 @@ class Stepper(anywidget.AnyWidget):
             if interrupted:
                 raise KeyboardInterrupt
         else:
-            self.conversation.start(until)
+            self.protocol.start(until)
 
     def _run_here(self, until: str, interrupted: Interrupted) -> None:
         for taken, _ in enumerate(self.session.running(until), 1):
@@ -153,8 +153,8 @@ class Stepper(anywidget.AnyWidget):
 
     def stop(self) -> None:
         """End a run that goes on behind the notebook, after the step that it is taking."""
-        self.conversation.stop()
-        self.conversation.wait()
+        self.protocol.stop()
+        self.protocol.wait()
 
     def undo(self) -> None:
         """Return to where the cursor was before the last token was taken."""
@@ -166,13 +166,13 @@ class Stepper(anywidget.AnyWidget):
 
     # Showing.
 
-    def _desk(self) -> Desk | None:
+    def _answering(self) -> Handlers | None:
         return None
 
     def _post(self, message: dict[str, Any], buffers: Sequence[bytes]) -> None:
         if message["type"] == "change":
             data = spelled(message)
-            with self.conversation.lock:
+            with self.protocol.lock:
                 if self._journal.add(data):
                     self._save_pieces()
             if len(data) > SENT_PLAIN:
@@ -217,13 +217,13 @@ class Stepper(anywidget.AnyWidget):
         return static_html(self.document, self.view_id, self.session.leaf, brief=brief)
 
     def _do(self, action: Callable[[], object]) -> None:
-        if self.conversation.is_running:
+        if self.protocol.is_running:
             raise WorkbenchError("a run goes on: stop it first, or wait for its end")
         try:
-            with self.conversation.lock:
+            with self.protocol.lock:
                 action()
         finally:
-            self.conversation.announce()
+            self.protocol.announce()
             self._settle()
 
     def _settle(self) -> None:
@@ -232,7 +232,7 @@ class Stepper(anywidget.AnyWidget):
         self._show_static()
 
     def _save(self) -> None:
-        with self.conversation.lock:
+        with self.protocol.lock:
             self._save_pieces()
             for name in PANELS:
                 found = self.document.panels.get(name)
@@ -250,7 +250,7 @@ class Stepper(anywidget.AnyWidget):
 
     def _begin_again(self) -> None:
         """Keep the document as it is now as the one that pages begin with."""
-        with self.conversation.lock:
+        with self.protocol.lock:
             self.session.changes()
             old, self.pieces, self._journal = self.pieces, 0, Journal()
             if old:
@@ -287,7 +287,7 @@ class Stepper(anywidget.AnyWidget):
             return
         from IPython.display import HTML
 
-        with self.conversation.lock:
+        with self.protocol.lock:
             self._drawn = len(self.document.positions)
             shown = self._shown(brief=brief)
         self._static.update(HTML(shown))

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from workbench.automaton.frames import Stack, depth
 from workbench.decoding.trace import MAX_COUNTED
 from workbench.notebook.wire import (
     finite,
@@ -22,25 +23,25 @@ from workbench.notebook.wire import (
     row_wire,
     rules_wire,
     spelled,
+    stacks_wire,
     tokens_wire,
+    why_wire,
 )
 
 if TYPE_CHECKING:
     from workbench.automaton.dot import Picture
-    from workbench.notebook.runs import OtherRuns
+    from workbench.engine.why import Why
+    from workbench.notebook.panel_runs import OtherRuns
 
 __all__ = [
     "STOPPED",
     "Document",
     "Edge",
-    "Frame",
     "Inside",
     "Position",
     "Row",
     "Times",
     "TokenTable",
-    "Why",
-    "WhyCell",
 ]
 
 WIRE_VERSION = 1
@@ -84,30 +85,6 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """A frame of a stack: the state (on top) or where the call returns to, and the author's rules.
-
-    A counted part has its ``count``, and in ``again`` the states that its next round begins in.
-    """
-
-    state: int
-    rules: tuple[str, ...]
-    count: int | None = None
-    again: tuple[int, ...] = ()
-
-    def wire(self) -> dict[str, Any]:
-        """The JSON form that the front end reads."""
-        found: dict[str, Any] = {
-            "state": self.state,
-            "rules": list(self.rules),
-            "count": self.count,
-        }
-        if self.again:
-            found["again"] = list(self.again)
-        return found
-
-
-@dataclass(frozen=True, slots=True)
 class Times:
     """Milliseconds of one step; ``mask`` = ``hidden`` behind the forward pass + ``exposed``."""
 
@@ -119,65 +96,12 @@ class Times:
 
 
 @dataclass(frozen=True, slots=True)
-class WhyCell:
-    """One byte of a token: what became of it, where the text stood before it."""
-
-    status: str
-    states: tuple[int, ...] = ()
-    stack: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Inside:
     """Where the text stands between two bytes of a token: live states, stacks, and the key of the picture."""
 
     live: tuple[int, ...]
-    stacks: tuple[tuple[Frame, ...], ...]
+    stacks: tuple[Stack, ...]
     graph: str = ""
-
-    def wire(self) -> list[Any]:
-        """The JSON form that the front end reads."""
-        return [list(self.live), stacks_wire(self.stacks), self.graph]
-
-
-def stacks_wire(stacks: Iterable[Iterable[Frame]]) -> list[list[dict[str, Any]]]:
-    """Stacks as the front end reads them."""
-    return [[frame.wire() for frame in frames] for frames in stacks]
-
-
-@dataclass(frozen=True, slots=True)
-class Why:
-    """Why a token is allowed or not: bytes that live, one sentence, the bytes accepted there.
-
-    ``cells`` tell of each byte what became of it, the states before it and the open parts, innermost first;
-    ``nearest`` are allowed tokens that begin alike; ``inside`` is where the text stands before each byte that was
-    reached, and after the last one where all may come.
-    """
-
-    consumed: int
-    reason: str
-    expected: str = ""
-    cells: tuple[WhyCell, ...] = ()
-    nearest: tuple[int, ...] = ()
-    note: str = ""
-    inside: tuple[Inside, ...] = ()
-
-    def wire(self) -> dict[str, Any]:
-        """The JSON form that the front end reads; what is empty is left out."""
-        found: dict[str, Any] = {
-            "consumed": self.consumed,
-            "reason": self.reason,
-            "expected": self.expected,
-        }
-        if self.cells:
-            found["cells"] = [[c.status, list(c.states), list(c.stack)] for c in self.cells]
-        if self.nearest:
-            found["nearest"] = list(self.nearest)
-        if self.note:
-            found["note"] = self.note
-        if self.inside:
-            found["inside"] = [place.wire() for place in self.inside]
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +119,7 @@ class Position:
     rows: tuple[Row, ...] = ()
     accepting: bool = False
     live: tuple[int, ...] = ()
-    stacks: tuple[tuple[Frame, ...], ...] = ()
+    stacks: tuple[Stack, ...] = ()
     #: live stacks in all; 0 where no more than the listed ones are known of
     stack_count: int = 0
     graph: str = ""
@@ -204,12 +128,16 @@ class Position:
     #: the token that the sampler would take, where that is known
     next: int | None = None
     end: str | None = None
+    #: why tokens are allowed or not, as far as it was asked
     whys: dict[int, Why] = field(default_factory=dict)
+    #: of tokens that were asked about by a person: where the text stands before each byte that may come, and after
+    #: the last one where all may
+    insides: dict[int, tuple[Inside, ...]] = field(default_factory=dict)
 
     @property
     def depth(self) -> int:
         """Frames of the first live stack; of a very deep one the last frame stands for those left out."""
-        return _depth(self.stacks[0]) if self.stacks else 0
+        return depth(self.stacks[0]) if self.stacks else 0
 
     @property
     def stack_total(self) -> str:
@@ -258,7 +186,10 @@ class Position:
             },
             "next": self.next,
             "end": self.end,
-            "whys": {str(token): why.wire() for token, why in self.whys.items()},
+            "whys": {
+                str(token): why_wire(why, self.insides.get(token, ()))
+                for token, why in self.whys.items()
+            },
         }
 
 
@@ -348,8 +279,3 @@ def token_entry(token_id: int, vocabulary: TokenTable) -> tuple[bytes, str | Non
         return b"", vocabulary.special_name(token_id)
     data = vocabulary.token_bytes(token_id)
     return data, None if data else vocabulary.label(token_id)
-
-
-def _depth(frames: tuple[Frame, ...]) -> int:
-    rest = frames[-1]
-    return len(frames) if rest.state >= 0 or not rest.count else len(frames) - 1 + rest.count

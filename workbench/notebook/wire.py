@@ -5,13 +5,20 @@ from __future__ import annotations
 import json
 import math
 import zlib
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
+
+from workbench.automaton.dot import byte_label
+from workbench.automaton.frames import NO_STATE, Frame, Stack, shortened
 
 if TYPE_CHECKING:
     from workbench.automaton.dot import Picture
-    from workbench.notebook.views import Row
+    from workbench.engine.why import Why
+    from workbench.notebook.views import Inside, Row
 
 __all__ = [
+    "accepted_there",
+    "capitalised",
     "finite",
     "packed",
     "picture_wire",
@@ -19,8 +26,13 @@ __all__ = [
     "row_wire",
     "rules_wire",
     "spelled",
+    "stacks_wire",
     "tokens_wire",
+    "why_wire",
 ]
+
+#: Frames that are told of a byte.
+FRAMES = 6
 
 
 def spelled(value: Any) -> bytes:
@@ -77,3 +89,54 @@ def rules_wire(rules: dict[int, str]) -> dict[str, str]:
 def problem_wire(problem: tuple[str, str] | None) -> dict[str, str] | None:
     """An error as the front end reads it."""
     return None if problem is None else {"kind": problem[0], "message": problem[1]}
+
+
+def frame_wire(frame: Frame) -> dict[str, Any]:
+    """A frame as the front end reads it, with words where it is known in the author's terms."""
+    found: dict[str, Any] = {
+        "state": frame.state,
+        "rules": list(frame.rules),
+        "count": frame.left_out or frame.count,
+    }
+    if frame.again:
+        found["again"] = list(frame.again)
+    if frame.state == NO_STATE and not frame.left_out:
+        found["told"] = str(frame)
+    if frame.place:
+        found["place"] = frame.place
+    return found
+
+
+def stacks_wire(stacks: Iterable[Stack]) -> list[list[dict[str, Any]]]:
+    """Stacks as the front end reads them."""
+    return [[frame_wire(frame) for frame in stack] for stack in stacks]
+
+
+def why_wire(why: Why, insides: Iterable[Inside] = ()) -> dict[str, Any]:
+    """A reason as the front end reads it, with where the text stands inside the token; what is empty is left out."""
+    found: dict[str, Any] = {
+        "consumed": why.consumed,
+        "reason": capitalised(why.sentence),
+        "expected": accepted_there(why),
+    }
+    stacks = stacks_wire(shortened(cell.stack, FRAMES) for cell in why.cells)
+    parts = {
+        "cells": [
+            [cell.status, list(cell.states), frames]
+            for cell, frames in zip(why.cells, stacks, strict=True)
+        ],
+        "nearest": [token.token_id for token in why.nearest],
+        "note": why.note,
+        "inside": [[list(at.live), stacks_wire(at.stacks), at.graph] for at in insides],
+    }
+    return found | {name: part for name, part in parts.items() if part}
+
+
+def capitalised(sentence: str) -> str:
+    """A sentence as it stands alone on a screen."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def accepted_there(why: Why) -> str:
+    """The bytes that may stand where a token was decided, in a line; nothing where none may."""
+    return byte_label(why.expected, limit=120) if why.expected else ""

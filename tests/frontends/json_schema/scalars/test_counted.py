@@ -13,7 +13,7 @@ import pytest
 from tests.frontends.ir_match import matches
 from tests.frontends.walks import small_vocabulary
 from workbench.automaton.budgets import Budgets
-from workbench.diagnostics.bench_generation import generate_and_judge
+from workbench.benchmarks.generated_texts import generate_and_judge
 from workbench.engine import compile
 from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar
 from workbench.frontends.json_schema import json_schema

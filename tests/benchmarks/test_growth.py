@@ -1,0 +1,141 @@
+"""The benchmark of growth: its texts and schemas are what they say, and its report is complete."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.benchmarks.planted import planted
+from workbench.benchmarks.cases import Case
+from workbench.benchmarks.engines import (
+    Engine,
+    Mask,
+    Session,
+    Setup,
+    read_tokenizer,
+    uncached,
+)
+from workbench.benchmarks.growth import Sizes, bench_growth
+from workbench.benchmarks.growth_cases import GROWING, by_count, by_size
+from workbench.frontends.regex import regex
+from workbench.vocabulary import Vocabulary
+
+SIZES = Sizes((10, 40), (1_000,), (10,))
+
+
+def counting(setup: Setup) -> Callable[[Case], Callable[[Mask], Session]]:
+    """Allows everything for 25 tokens; says that it takes three bytes a token."""
+
+    def compiler(case: Case) -> Callable[[Mask], Session]:
+        def start(mask: Mask) -> Session:
+            taken = 0
+
+            def accept(token: int) -> bool:
+                nonlocal taken
+                taken += 1
+                return taken <= 25
+
+            return Session(lambda: mask.fill(-1), accept, None, lambda: 3 * taken)
+
+        return start
+
+    return compiler
+
+
+def test_a_text_is_the_start_of_a_longer_one() -> None:
+    for one in GROWING:
+        assert one.text(2_000).startswith(one.text(500))
+        assert len(one.text(2_000)) >= 2_000
+
+
+@pytest.mark.parametrize("size", [1_000, 20_000])
+@pytest.mark.parametrize("shape", ["wide", "definitions", "enum"])
+def test_schemas_have_their_size_and_accept_their_value(shape: str, size: int) -> None:
+    schema, value = by_size(shape, size)
+    assert size / 2 <= len(json.dumps(schema)) <= size * 1.2
+    jsonschema.Draft202012Validator(schema).validate(value)
+
+
+@pytest.mark.parametrize("count", [1, 10, 1_000])
+@pytest.mark.parametrize("shape", ["maxLength", "maxItems", "minItems"])
+def test_schemas_with_a_count_accept_their_value(shape: str, count: int) -> None:
+    schema, value = by_count(shape, count)
+    jsonschema.Draft202012Validator(schema).validate(value)
+
+
+def test_lengths_that_are_not_reached_say_why(tokenizer: Path) -> None:
+    report = bench_growth(
+        tokenizer,
+        engines=("counting", "missing", "accepts_all"),
+        sizes=SIZES,
+        progress=False,
+        text_engines=[
+            Engine("counting", "none", "workbench", counting),
+            Engine("missing", "none", "no_such_module", counting),
+            Engine("accepts_all", "none", "workbench", counting),
+        ],
+        all_schema_engines=[planted("accepts_all")],
+    )
+    rows = [row for row in report.lengths if row.engine == "counting"]
+    assert [row.tokens for row in rows] == [10, 40] * len(GROWING)
+    short, long = rows[:2]
+    assert short.problem is None and short.bytes_a_token == 3
+    assert "refuses token" in (long.problem or "") and long.mask_us is None
+    assert report.not_installed == ["missing"]
+    assert {(row.engine, row.outcome) for row in report.schemas} == {("accepts_all", "ran")}
+    assert [row.shape for row in report.schemas] == [
+        *("wide", "definitions", "enum"),
+        *("maxLength", "maxItems", "minItems"),
+    ]
+    text = report.text()
+    for line in ("JSON: counting", "refuses token", "schemas: maxItems", "missing: not installed"):
+        assert line in text
+    assert "| JSON: counting | 10 |" in report.markdown()
+    assert json.loads(json.dumps(report.to_json()))["lengths"][0]["tokens"] == 10
+
+
+def test_our_engine_takes_the_texts_and_the_schemas(tokenizer: Path) -> None:
+    report = bench_growth(tokenizer, sizes=SIZES, progress=False)
+    assert [row.problem for row in report.lengths] == [None] * 2 * len(GROWING)
+    assert [(row.shape, row.outcome) for row in report.schemas if row.outcome != "ran"] == []
+    assert all(row.first_mask_ms and "front end" in row.stages_ms for row in report.schemas)
+
+
+def test_texts_stop_at_their_limit(tokenizer: Path) -> None:
+    report = bench_growth(
+        tokenizer,
+        sizes=SIZES,
+        limit_s=0,
+        progress=False,
+        growing=GROWING[:1],
+        all_schema_engines=[],
+    )
+    assert [row.problem for row in report.lengths] == ["over 0 s after 1 token"] * 2
+
+
+def test_special_names_in_a_text_are_spelled_out(tokenizer: Path) -> None:
+    setup, encode = read_tokenizer(tokenizer)
+    ids = encode("a<|endoftext|>")
+    assert len(ids) > 2 and setup.vocabulary.decode(ids) == b"a<|endoftext|>"
+
+
+def test_our_compilations_do_not_come_out_of_a_store() -> None:
+    from workbench.engine import compile as compile_grammar
+
+    def stores(grammar: object, *, cache: bool = True) -> None:
+        """A compiler that keeps what it has compiled."""
+
+    def fresh(grammar: object) -> None:
+        """One that does not."""
+
+    assert uncached(stores) == {"cache": False} and uncached(fresh) == {}
+    grammar = regex("ab*")
+    vocabulary = Vocabulary.from_bytes([b"a", b"b", b""], eos_ids=(2,))
+    first, second = (
+        compile_grammar(grammar, vocabulary, **uncached(compile_grammar)) for _ in range(2)
+    )
+    assert first.engine is not second.engine
