@@ -25,6 +25,7 @@ LAYERS = (
     "wording",
     "errors",
     "inputs",
+    "jit",
     "grammar",
     "automaton",
     "frontends",

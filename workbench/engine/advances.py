@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from workbench.engine.closures import add_result, shape_and_bases, step
 from workbench.engine.expansion import next_row, plain_row
-from workbench.engine.jit import jit
 from workbench.engine.layout import (
     ASK,
     DEAD,
     REFUSED,
 )
+from workbench.engine.signatures import jit
 
 
 @jit

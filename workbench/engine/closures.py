@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from workbench.engine.jit import jit
 from workbench.engine.layout import (
     ASK,
     BASES,
@@ -54,6 +53,7 @@ from workbench.engine.records import (
     watching,
     zone_of,
 )
+from workbench.engine.signatures import jit
 from workbench.engine.terms import intern, term1, term3, term6, union
 from workbench.engine.texts import excluded, undecided, watched, with_frame
 from workbench.engine.values import filled, gathered

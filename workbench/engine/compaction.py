@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from workbench.engine.jit import jit
 from workbench.engine.layout import (
     BASES,
     CONSTANT_TAG,
@@ -20,6 +19,7 @@ from workbench.engine.layout import (
     VALUE,
     WATCH,
 )
+from workbench.engine.signatures import jit
 from workbench.engine.terms import intern
 
 

@@ -7,7 +7,7 @@ That look takes as long as a small kernel. Arguments have to be what the kernel'
 from __future__ import annotations
 
 from workbench.engine import kernels, rows, terms, texts
-from workbench.engine.jit import entry
+from workbench.jit import entry
 
 accept_at = entry(kernels.accept_at)
 accept_many_at = entry(kernels.accept_many_at)

@@ -11,7 +11,6 @@ from workbench.engine.closures import (
     shape_and_bases,
     step,
 )
-from workbench.engine.jit import jit
 from workbench.engine.layout import (
     ASK,
     BASES,
@@ -29,6 +28,7 @@ from workbench.engine.layout import (
     Complex,
     Full,
 )
+from workbench.engine.signatures import jit
 from workbench.engine.terms import intern, term1, term2, term3
 from workbench.engine.texts import cut_watched, keeps_text, undecided, watched
 

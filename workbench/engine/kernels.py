@@ -46,7 +46,6 @@ from __future__ import annotations
 from workbench.engine.advances import advance, advance_symbol, both
 from workbench.engine.compaction import compact
 from workbench.engine.context import words_at
-from workbench.engine.jit import finished, jit
 from workbench.engine.layout import (
     BUSY,
     DONE,
@@ -60,6 +59,7 @@ from workbench.engine.layout import (
 from workbench.engine.masks import keep, lookup, tangled_node
 from workbench.engine.questions import accepts
 from workbench.engine.runs import closed_under, live_symbols, prepare
+from workbench.engine.signatures import finished, jit
 from workbench.engine.slice_walks import finish
 
 __all__ = [

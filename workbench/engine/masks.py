@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from workbench.engine.jit import jit
 from workbench.engine.layout import (
     BY_STACKS,
     CONFIG,
@@ -16,6 +15,7 @@ from workbench.engine.layout import (
 )
 from workbench.engine.questions import answer, labels_of
 from workbench.engine.rows import hash_words, is_row, pack_row, unpack_row
+from workbench.engine.signatures import jit
 from workbench.engine.terms import find2, term2
 
 

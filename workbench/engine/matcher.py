@@ -17,10 +17,10 @@ from workbench.automaton.naming import places
 from workbench.engine.engine import Engine
 from workbench.engine.entries import accept_at, lookup_to
 from workbench.engine.history import History
-from workbench.engine.jit import COMPILED
 from workbench.engine.layout import SITE_BASE, Stopped
 from workbench.errors import GrammarTooComplex, VocabularyError
 from workbench.inputs import need_list, need_number, need_vocabulary
+from workbench.jit import COMPILED
 from workbench.vocabulary import Vocabulary
 from workbench.wording import byte_quoted, number_of
 

@@ -7,7 +7,6 @@ are among them. It is alive when the first number is the larger one.
 
 from __future__ import annotations
 
-from workbench.engine.jit import jit
 from workbench.engine.layout import (
     AMPLE,
     ARRAY_TAG,
@@ -41,6 +40,7 @@ from workbench.engine.seen import (
     planted,
     seen_child,
 )
+from workbench.engine.signatures import jit
 from workbench.engine.terms import (
     find2,
 )

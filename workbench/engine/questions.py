@@ -12,7 +12,6 @@ from workbench.engine.closures import (
     shape_and_bases,
 )
 from workbench.engine.expansion import next_row, row_of
-from workbench.engine.jit import jit
 from workbench.engine.layout import (
     ASK,
     BOTTOM,
@@ -36,6 +35,7 @@ from workbench.engine.layout import (
 )
 from workbench.engine.records import changed
 from workbench.engine.seen import came
+from workbench.engine.signatures import jit
 from workbench.engine.terms import intern, term1, term3, term6, union
 from workbench.engine.values import scope_at
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from workbench.engine.jit import jit
 from workbench.engine.layout import (
     ARRAY_OF,
     ASK,
@@ -57,6 +56,7 @@ from workbench.engine.seen import (
     planted,
     seen_child,
 )
+from workbench.engine.signatures import jit
 from workbench.engine.terms import (
     intern,
     term1,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from workbench.engine.jit import jit
 from workbench.engine.layout import (
     NO_LINES,
     NODE,
     USED,
 )
+from workbench.engine.signatures import jit
 
 #: words that are looked at in one go
 _BLOCK = 64

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from workbench.engine.closures import add_thread, begin_closure, end_closure, next_thread
 from workbench.engine.expansion import fill, next_row, plain_row, row_of
-from workbench.engine.jit import jit
 from workbench.engine.layout import (
     ASK,
     BASES,
@@ -23,6 +22,7 @@ from workbench.engine.layout import (
 from workbench.engine.masks import known_questions
 from workbench.engine.questions import answer, refine, row_accepts, settle, substitute
 from workbench.engine.rows import character_begun, character_on
+from workbench.engine.signatures import jit
 from workbench.engine.terms import mix, term1, term3
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from workbench.engine.jit import jit
 from workbench.engine.layout import (
     MANY,
     OFF,
     SEEN,
     Complex,
 )
+from workbench.engine.signatures import jit
 from workbench.engine.terms import (
     intern,
 )

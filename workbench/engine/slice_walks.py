@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from workbench.engine.expansion import fill
-from workbench.engine.jit import jit
 from workbench.engine.layout import (
     DEAD,
     ENDLESS,
@@ -11,6 +10,7 @@ from workbench.engine.layout import (
     UNKNOWN,
 )
 from workbench.engine.questions import settle
+from workbench.engine.signatures import jit
 from workbench.engine.walks import (
     in_run,
     walk,

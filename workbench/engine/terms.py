@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from workbench.engine.jit import jit
 from workbench.engine.layout import (
     FRAME,
     N_FRAMES,
@@ -16,6 +15,7 @@ from workbench.engine.layout import (
     Complex,
     Full,
 )
+from workbench.engine.signatures import jit
 
 
 @jit

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from workbench.engine.jit import jit
 from workbench.engine.layout import (
     ASK,
     FAR_INSIDE,
@@ -24,6 +23,7 @@ from workbench.engine.seen import (
     seen_child,
     utf8_byte,
 )
+from workbench.engine.signatures import jit
 from workbench.engine.terms import (
     term1,
     term2,

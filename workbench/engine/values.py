@@ -7,7 +7,6 @@ whatever order and spelling they came.
 
 from __future__ import annotations
 
-from workbench.engine.jit import jit
 from workbench.engine.layout import (
     ARRAY_OF,
     ARRAY_TAG,
@@ -45,6 +44,7 @@ from workbench.engine.seen import (
     seen_child,
     with_text,
 )
+from workbench.engine.signatures import jit
 from workbench.engine.terms import (
     intern,
     term2,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from workbench.engine.jit import jit
 from workbench.engine.layout import (
     DEAD,
     UNKNOWN,
     WALKED,
 )
 from workbench.engine.questions import settle
+from workbench.engine.signatures import jit
 
 
 @jit

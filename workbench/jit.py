@@ -1,4 +1,7 @@
-"""Compiling kernels: one signature each, kept on disk, never stale."""
+"""Compiling kernels: one signature each, kept on disk, never stale.
+
+A layer that has kernels makes one :class:`Kernels` of them; nothing of the layers is known here.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -16,55 +19,18 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from llvmlite import binding as llvm
-from numba import boolean, config, int32, int64, njit, uint8, uint16, uint32
+from numba import config, int64, njit
 from numba.core.bytecode import FunctionIdentity
 from numba.core.typeinfer import register_dispatcher
 
-from workbench.engine.context import context_type, part_type
+__all__ = ["COMPILED", "Kernels", "entry"]
 
-__all__ = ["COMPILED", "entry", "finished", "jit"]
-
-_INT32, _INT64, _UINT32 = int32[::1], int64[::1], uint32[::1]
-#: parameters that are not int64, by name
-_TYPES: dict[str, Any] = {
-    "ctx": context_type,
-    "part": part_type,
-    **dict.fromkeys(("pool", "table", "buffer", "moved", "trans"), _INT32),
-    **dict.fromkeys(("skips", "tokens", "lengths", "exits", "odd", "row_table"), _INT32),
-    **dict.fromkeys(("count", "states", "offsets", "rows_at", "row_hash"), _INT64),
-    **dict.fromkeys(("roots", "positions", "missed", "token_ids"), _INT64),
-    **dict.fromkeys(("rows", "out", "words", "loops"), _UINT32),
-    **dict.fromkeys(("bytes_", "data", "live"), uint8[::1]),
-    "depths": uint16[::1],
-    **dict.fromkeys(("exact", "by_rows"), boolean),
-}
-
-
-#: where kernels are: Numba's cache does not notice callees that have changed in another file
-_FILES = """jit context layout terms seen values places texts records rows closures expansion questions masks runs walks
-    slice_walks advances compaction kernels""".split()
-_SOURCE = "".join(
-    Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8") for name in _FILES
-)
-_DIGEST = sha256(_SOURCE.encode()).hexdigest()[:12]
+#: whether what is compiled can be kept on disk
 _CACHED = [True]
-#: names the folder by which two processes share the work, in the second one's environment
+#: names whose kernels two processes share, and the folder by which they do, in the second one's environment
 _SHARED = "WORKBENCH_SHARED_KERNELS"
-
-#: what Python calls
-_CALLED = frozenset(
-    """accept_at accept_many_at accepts advance advance_symbol both closed_at compact excluded finish_at forget_rows
-    intern live_symbols lookup_at lookup_many_at lookup_to prepare_at rehash rehash_rows rows_by_length run_length
-    slice_trie tangled_node term1 term2""".split()
-)
-#: what holds the GIL while it runs: short, and not to be interrupted by other threads (see ``lookup_to``)
-_HELD = frozenset(("accept_at", "lookup_to"))
-#: what may be copied into its callers
-_SMALL = frozenset(
-    """add_result add_thread begin_closure character_begun character_on end_closure excluded fill find2
-    in_run intern is_empty mix next_thread ones seen_child term1 term2 term3 tree_child utf8_byte
-    zone_of""".split()
-)
+#: kernels to compile for which a second process, which takes a second to begin, and a progress bar are worth it
+_MANY = 16
 
 #: whether the kernels are compiled, not run as plain Python
 COMPILED: bool = not config.DISABLE_JIT
@@ -79,82 +45,120 @@ class _Kernel:
     signature: tuple[Any, ...]
     line: int
     calls: frozenset[str]
+    #: whether it may be copied into its callers
+    small: bool = False
 
 
-#: kernels that are not loaded yet, by name in the order of the sources: callees come first
-_waiting: dict[str, _Kernel] = {}
-_named: set[str] = set()
+class Kernels:
+    """The kernels of one package or module: functions over arrays and integers.
 
-
-def jit(function: Any) -> Any:
-    """Compile for one signature, by the arguments' names; what is not named above is an int64.
-
-    One signature a function: left to itself, Numba would compile each for every mix of int32 and
-    int64 arguments that occurs. Compiled code is kept on disk under the hash of this file, so it is
-    never stale. Nothing is compiled before :func:`finished` is called.
+    ``module`` is the one whose import makes all of them known and then calls :meth:`finished`; ``sources`` are the
+    files in which they are, or on which their code depends: Numba's cache does not notice callees that have
+    changed in another file. ``types`` are the parameters, by name, that are not int64. ``called``: names of
+    those that Python calls; ``held``: which of them hold the GIL while they run, being short and not to be
+    interrupted; ``small``: what may be copied into its callers.
     """
-    if not COMPILED:
-        return function
-    name, code = function.__name__, function.__code__
-    names = code.co_varnames[: code.co_argcount]
-    signature = tuple(_TYPES.get(name, int64) for name in names)
-    function.__qualname__ = f"{function.__qualname__}-{_DIGEST}"
-    # no kernel allocates, so none needs reference counts: they cost more than most kernels' work
-    options = {
-        "nogil": name not in _HELD,
-        "_nrt": False,
-        "no_cpython_wrapper": name not in _CALLED,
-        "no_cfunc_wrapper": True,
-    }
-    try:
-        dispatcher = njit(cache=_CACHED[0], **options)(function)
-    except RuntimeError as error:
-        if "no locator" not in str(error):
-            raise
-        # neither beside this file nor in the user's folder anything can be written
-        _CACHED[0] = False
-        dispatcher = njit(**options)(function)
-    calls = frozenset(_named.intersection(code.co_names))
-    _waiting[name] = _Kernel(name, dispatcher, signature, code.co_firstlineno, calls)
-    _named.add(name)
-    return dispatcher
+
+    def __init__(
+        self,
+        module: str,
+        sources: Iterable[Path],
+        types: Mapping[str, Any],
+        called: Collection[str],
+        held: Collection[str] = (),
+        small: Collection[str] = (),
+    ) -> None:
+        self._module = module
+        self._types = types
+        self._called, self._held, self._small = called, held, small
+        files = sorted(path.resolve() for path in sources)
+        source = b"".join(path.read_bytes() for path in [Path(__file__), *files])
+        self._digest = sha256(source).hexdigest()[:12]
+        #: kernels that are not loaded yet, by name in the order of the sources: callees come first
+        self._waiting: dict[str, _Kernel] = {}
+        self._named: set[str] = set()
+
+    def jit(self, function: Any) -> Any:
+        """Compile for one signature, by the arguments' names.
+
+        One signature a function: left to itself, Numba would compile each for every mix of int32 and
+        int64 arguments that occurs. Compiled code is kept on disk under the hash of all sources, so it is
+        never stale. Nothing is compiled before :meth:`finished` is called.
+        """
+        if not COMPILED:
+            return function
+        name, code = function.__name__, function.__code__
+        if name in self._named:
+            raise ValueError(f"there are two kernels of the name {name}")
+        names = code.co_varnames[: code.co_argcount]
+        signature = tuple(self._types.get(name, int64) for name in names)
+        function.__qualname__ = f"{function.__qualname__}-{self._digest}"
+        # no kernel allocates, so none needs reference counts: they cost more than most kernels' work
+        options = {
+            "nogil": name not in self._held,
+            "_nrt": False,
+            "no_cpython_wrapper": name not in self._called,
+            "no_cfunc_wrapper": True,
+        }
+        try:
+            dispatcher = njit(cache=_CACHED[0], **options)(function)
+        except RuntimeError as error:
+            if "no locator" not in str(error):
+                raise
+            # neither beside this file nor in the user's folder anything can be written
+            _CACHED[0] = False
+            dispatcher = njit(**options)(function)
+        self._waiting[name] = _Kernel(
+            name,
+            dispatcher,
+            signature,
+            code.co_firstlineno,
+            frozenset(self._named.intersection(code.co_names)),
+            name in self._small,
+        )
+        self._named.add(name)
+        return dispatcher
+
+    def finished(self) -> None:
+        """All kernels are known: load them, or compile those that are not on disk.
+
+        Compiling many (once a machine, half a minute) shows its progress. Where there is a second core, a second
+        process compiles as well; they share the work through the files on disk.
+        """
+        kernels = list(self._waiting.values())
+        self._waiting.clear()
+        module, _, folder = os.environ.get(_SHARED, "").partition("=")
+        if module == self._module:
+            parent = os.getppid()
+            _share(kernels, Path(folder), lambda: os.getppid() == parent)
+            return
+        for number, kernel in enumerate(kernels):
+            if _load(kernel):
+                continue
+            # it was compiled: so must be what follows
+            with _progress(len(kernels), number + 1) as bar:
+                for known in kernels[: number + 1]:
+                    _keep_apart(known)
+                _compile_all(self._module, kernels[number + 1 :], bar)
+            return
 
 
-def finished() -> None:
-    """All kernels are known: load them, or compile those that are not on disk.
+def _compile_all(module: str, kernels: list[_Kernel], bar: Any) -> None:
+    """Compile kernels whose callees, if not among them, are loaded.
 
-    Compiling them (once a machine, half a minute) shows its progress. Where there is a second core, a second
-    process compiles as well; they share the work through the files on disk.
+    With the help of a second process that imports their module, where there are many.
     """
-    kernels = list(_waiting.values())
-    _waiting.clear()
-    shared = os.environ.get(_SHARED)
-    if shared is not None:
-        parent = os.getppid()
-        _share(kernels, Path(shared), lambda: os.getppid() == parent)
-        return
-    for number, kernel in enumerate(kernels):
-        if _load(kernel):
-            continue
-        # it was compiled: so must be what follows
-        with _progress(len(kernels), number + 1) as bar:
-            for known in kernels[: number + 1]:
-                _keep_apart(known)
-            _compile_all(kernels[number + 1 :], bar)
-        return
-
-
-def _compile_all(kernels: list[_Kernel], bar: Any) -> None:
-    """Compile kernels whose callees, if not among them, are loaded; with the help of a second process."""
     with ExitStack() as stack:
         helper = None
         frozen = getattr(sys, "frozen", False)
-        if _CACHED[0] and _cores() > 1 and sys.executable and not frozen:
+        many = len(kernels) >= _MANY and _cores() > 1
+        if many and _CACHED[0] and sys.executable and not frozen:
             folder = stack.enter_context(TemporaryDirectory(prefix="workbench-kernels-"))
             with suppress(OSError):
                 helper = subprocess.Popen(
-                    [sys.executable, "-c", f"import {__name__.rpartition('.')[0]}.kernels"],
-                    env=os.environ | {_SHARED: folder, "PYTHONPATH": os.pathsep.join(sys.path)},
+                    [sys.executable, "-c", f"import {module}"],
+                    env=os.environ
+                    | {_SHARED: f"{module}={folder}", "PYTHONPATH": os.pathsep.join(sys.path)},
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
@@ -238,7 +242,7 @@ def _progress(total: int, done: int) -> Any:
     from tqdm.auto import tqdm
 
     text = "compiling kernels, once per machine"
-    return tqdm(total=total, initial=done, desc=text, unit="kernel")
+    return tqdm(total=total, initial=done, desc=text, unit="kernel", disable=total < _MANY)
 
 
 def _keep_apart(kernel: _Kernel) -> None:
@@ -250,7 +254,7 @@ def _keep_apart(kernel: _Kernel) -> None:
     every process. Numba has no option for this; where its insides are not as expected, all is right and
     only slower to compile.
     """
-    if kernel.name in _SMALL or not hasattr(FunctionIdentity, "_unique_ids"):
+    if kernel.small or not hasattr(FunctionIdentity, "_unique_ids"):
         return
     for result in kernel.dispatcher.overloads.values():
         library, name = result.library, result.fndesc.llvm_func_name

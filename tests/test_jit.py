@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
@@ -12,8 +15,9 @@ from time import sleep
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from workbench.engine import jit, kernels, slice_walks, terms
-from workbench.engine.jit import _Kernel, _share
+from workbench import jit
+from workbench.engine import kernels, signatures, slice_walks, terms
+from workbench.jit import _Kernel, _share
 
 
 class Work:
@@ -98,10 +102,74 @@ def test_a_folder_that_is_gone_stops_nobody(
     assert work.compiled == ["k0", "k1"]
 
 
+MODULE = """
+from pathlib import Path
+import numpy as np
+from numba import int32
+from workbench.jit import Kernels, entry
+
+KERNELS = Kernels(__name__, [Path(__file__)], {"values": int32[::1]}, ["total"])
+
+@KERNELS.jit
+def one(values, i):
+    return values[i] + FACTOR
+
+@KERNELS.jit
+def total(values):
+    found = 0
+    for i in range(values.size):
+        found += one(values, i)
+    return found
+
+KERNELS.finished()
+total = entry(total)
+hits = one.stats.cache_hits
+print(total(np.array([1, 2, 3], dtype=np.int32)), sum(hits.values()))
+"""
+
+
+@pytest.mark.skipif(not jit.COMPILED, reason="kernels run as Python")
+def test_a_module_may_have_kernels_of_its_own(tmp_path: Path) -> None:
+    """A second process finds them on disk, until their source changes; who shares other kernels does not mind."""
+    path = tmp_path / "few.py"
+
+    def run(factor: int, **environment: str) -> str:
+        path.write_text(MODULE.replace("FACTOR", str(factor)))
+        done = subprocess.run(
+            [sys.executable, "-c", "import few"],
+            env=os.environ
+            | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+            | environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert "compiling" not in done.stderr
+        return done.stdout.strip()
+
+    assert run(10) == "36 0"
+    assert run(10) == "36 1"
+    assert run(20, **{jit._SHARED: "others=" + str(tmp_path)}) == "66 0"
+    assert run(20) == "66 1"
+    assert not (tmp_path / "one").exists()
+
+
+@pytest.mark.skipif(not jit.COMPILED, reason="kernels run as Python")
+def test_two_kernels_of_a_name_are_told() -> None:
+    kernels = jit.Kernels("some", [], {}, [])
+    kernels.jit(_entry_of)
+    with pytest.raises(ValueError, match="_entry_of"):
+        kernels.jit(_entry_of)
+
+
+def _entry_of(at: int) -> int:
+    return at
+
+
 @pytest.mark.skipif(not jit.COMPILED, reason="kernels run as Python")
 def test_callees_are_known() -> None:
     """Each kernel that another one names was loaded with the signature that its arguments' names say."""
-    assert not jit._waiting
+    assert not signatures._KERNELS._waiting
     for dispatcher in (slice_walks.walk_run, kernels.accept_at, terms.intern):
         assert len(dispatcher.signatures) == 1
         assert not dispatcher._can_compile
