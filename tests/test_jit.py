@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from workbench import jit
-from workbench.engine import kernels, signatures, slice_walks, terms
+from workbench.engine.kernels import hash_consing, sequences, signatures, slice_walks
 from workbench.jit import _Kernel, _share
 
 
@@ -170,6 +170,6 @@ def _entry_of(at: int) -> int:
 def test_callees_are_known() -> None:
     """Each kernel that another one names was loaded with the signature that its arguments' names say."""
     assert not signatures._KERNELS._waiting
-    for dispatcher in (slice_walks.walk_run, kernels.accept_at, terms.intern):
+    for dispatcher in (slice_walks.walk_run, sequences.accept_at, hash_consing.intern):
         assert len(dispatcher.signatures) == 1
         assert not dispatcher._can_compile

@@ -10,8 +10,8 @@ import pytest
 import workbench as wb
 from tests.engine.replay import GRAMMARS, pieces
 from tests.engine.walks import Mask, ids_of, mask_of
-from workbench.engine import context, layout
 from workbench.engine.engine import Engine
+from workbench.engine.kernels import constants, context
 from workbench.grammar.ir import ByteSet, Grammar, Literal, Seq
 
 TIGHT = wb.Budgets(arena_words=1 << 17, row_bytes=1 << 13)
@@ -132,12 +132,12 @@ def test_a_budget_that_is_used_up_leaves_the_kernels_with_the_arrays_there_are()
     limits = wb.Budgets(arena_words=1_000_000)
     compiled = wb.compile(wb.gbnf('root ::= "a" [a-z]* "b"'), vocabulary, limits, cache=False)
     engine = compiled.engine
-    used, rows = int(engine.count[layout.USED]), int(engine.count[layout.ROWS])
-    engine.count[layout.USED] = int(0.8 * engine.ctx.pool.size)
-    engine.count[layout.ROWS] = int(0.8 * engine.ctx.trans.size / engine.stride)
+    used, rows = int(engine.count[constants.USED]), int(engine.count[constants.ROWS])
+    engine.count[constants.USED] = int(0.8 * engine.ctx.pool.size)
+    engine.count[constants.ROWS] = int(0.8 * engine.ctx.trans.size / engine.stride)
     with pytest.raises(wb.GrammarTooComplex):
         engine._grow()
-    engine.count[layout.USED], engine.count[layout.ROWS] = used, rows
+    engine.count[constants.USED], engine.count[constants.ROWS] = used, rows
     check_table(engine.ctx)
     assert compiled.matcher().accept(ord("a"))
 
@@ -167,7 +167,7 @@ def test_an_interrupted_compaction_changes_nothing(
             engine.compact()
     assert engine.ctx.rows is stored
     check_table(engine.ctx)
-    assert (engine.epoch, engine.count[layout.EPOCH], engine.count[layout.BUSY]) == (0, 0, 0)
+    assert (engine.epoch, engine.count[constants.EPOCH], engine.count[constants.BUSY]) == (0, 0, 0)
     assert matcher.allowed_ids().tolist() == expected
     compiled.engine.compact()
     assert matcher.allowed_ids().tolist() == expected

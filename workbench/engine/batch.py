@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.engine import entries as k
 from workbench.engine.engine import Engine
-from workbench.engine.layout import DONE, Stopped
+from workbench.engine.kernels import entries as k
+from workbench.engine.kernels.constants import DONE, Stopped
 from workbench.engine.matcher import Matcher, mask_array
 from workbench.inputs import need_matchers, wrong_type
 from workbench.jit import COMPILED

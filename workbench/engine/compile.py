@@ -10,7 +10,7 @@ from workbench.automaton.budgets import Budgets, chosen
 from workbench.automaton.build import build_automaton
 from workbench.automaton.model import NOT_BUILT, Automaton
 from workbench.automaton.serial import Artifact, read_artifact, write_artifact
-from workbench.engine.cache import CacheInfo, ContentCache
+from workbench.engine.content_cache import CacheInfo, ContentCache
 from workbench.engine.engine import Engine
 from workbench.engine.matcher import Matcher
 from workbench.engine.tokens import resolve_tokens

@@ -1,6 +1,6 @@
 """The engine of one compiled grammar: arrays, growth, eviction; between the kernels and the matcher.
 
-A sequence's position is one integer, ``shape << 32 | bases`` (see ``kernels``). All methods take and give
+A sequence's position is one integer, ``shape << 32 | bases`` (see ``kernels/sequences.py``). All methods take and give
 such integers; only :mod:`workbench.engine.matcher` holds them, registered here so that compaction can
 renumber them.
 """
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from workbench.automaton.budgets import Budgets, too_complex
 from workbench.automaton.model import Automaton
-from workbench.engine import entries as k, layout
 from workbench.engine.arena import (
     ARENA_WORDS,
     TABLE_SLOTS,
@@ -28,11 +27,12 @@ from workbench.engine.arena import (
     take_transitions,
 )
 from workbench.engine.busy import Busy
-from workbench.engine.context import Context
-from workbench.engine.distances import least_bytes, number_of_stacks
-from workbench.engine.layout import Complex, Full, Room, Stopped, Tangled
+from workbench.engine.kernels import constants, entries as k
+from workbench.engine.kernels.constants import Complex, Full, Room, Stopped, Tangled
+from workbench.engine.kernels.context import Context
 from workbench.engine.positions import Positioned, Sequence, renumber
 from workbench.engine.slices import NOTHING, Slice, slices_of
+from workbench.engine.stack_distances import least_bytes, number_of_stacks
 from workbench.engine.tables import Packed, place_scratch
 from workbench.errors import GrammarTooComplex
 from workbench.inputs import need_number
@@ -45,7 +45,7 @@ _NO_ROOM = 2**31 - 2**20
 _RECENT = 512
 #: arrays that a compaction renews
 _RENEWED = ("pool", "table", "trans", "rows", "recent", "rows_at", "row_hash", "row_table")
-_USED, _ROWS_USED = layout.USED, layout.ROWS
+_USED, _ROWS_USED = constants.USED, constants.ROWS
 
 
 class Engine:
@@ -78,7 +78,7 @@ class Engine:
             around_loops=np.zeros(8, dtype=np.uint32),
             alive=np.zeros(4, dtype=np.uint32),
             found=np.zeros(5, dtype=np.int64),
-            count=np.zeros(layout.COUNT_SLOTS, dtype=np.int64),
+            count=np.zeros(constants.COUNT_SLOTS, dtype=np.int64),
             # the mask under way
             words=np.zeros(self.n_words, dtype=np.uint32),
         )
@@ -99,7 +99,7 @@ class Engine:
 
     def __del__(self) -> None:
         if hasattr(self, "start"):
-            used = int(self.count[layout.USED]), int(self.count[layout.ROWS]) * self.stride
+            used = int(self.count[constants.USED]), int(self.count[constants.ROWS]) * self.stride
             ctx = self.ctx
             give_back(ctx.pool, ctx.table, ctx.trans, ctx.rows, used)
 
@@ -115,11 +115,17 @@ class Engine:
         self._begin_arena()
 
     def _begin_arena(self) -> None:
-        for slot in (layout.TERMS, layout.ROWS, layout.N_SHAPES, layout.N_SETS, layout.N_FRAMES):
+        for slot in (
+            constants.TERMS,
+            constants.ROWS,
+            constants.N_SHAPES,
+            constants.N_SETS,
+            constants.N_FRAMES,
+        ):
             self.count[slot] = 0
         self._forget_lone()
-        self.count[layout.USED] = 3
-        self.count[layout.WORK_LIMIT] = self.budgets.step_work
+        self.count[constants.USED] = 3
+        self.count[constants.WORK_LIMIT] = self.budgets.step_work
 
     def _forget_lone(self) -> None:
         """The shapes of lone threads, where terms are numbered anew."""
@@ -141,14 +147,14 @@ class Engine:
             row_hash=np.zeros(514, dtype=np.int64),
             row_table=np.full(1024, -1, dtype=np.int32),
         )
-        self.count[layout.N_MASKS] = 0
+        self.count[constants.N_MASKS] = 0
 
     def _intern_start(self) -> int:
         ctx = self.ctx.handle
-        bottom = k.intern(ctx, layout.BOTTOM, self.ctx.buffer, 0, 0)
-        stacks = k.term1(ctx, layout.SET, bottom)
-        bases = k.term1(ctx, layout.BASES, stacks)
-        shape = k.term2(ctx, layout.SHAPE, self.automaton.start, 0)
+        bottom = k.intern(ctx, constants.BOTTOM, self.ctx.buffer, 0, 0)
+        stacks = k.term1(ctx, constants.SET, bottom)
+        bases = k.term1(ctx, constants.BASES, stacks)
+        shape = k.term2(ctx, constants.SHAPE, self.automaton.start, 0)
         return int(shape) << 32 | int(bases)
 
     # -- calling kernels -----------------------------------------------------------------------
@@ -195,24 +201,24 @@ class Engine:
         ctx, counts = self.ctx, self._counts
         for marks in (ctx.thread_of, ctx.queued, ctx.result_of, ctx.open_symbols):
             marks[:] = 0
-        row = counts[layout.EXPANDING] - 1
+        row = counts[constants.EXPANDING] - 1
         if row >= 0:
-            ctx.trans[row * self.stride + 1 : (row + 1) * self.stride] = layout.UNKNOWN
-        noted = counts[layout.NOTED]
+            ctx.trans[row * self.stride + 1 : (row + 1) * self.stride] = constants.UNKNOWN
+        noted = counts[constants.NOTED]
         if noted:
             ctx.pool[ctx.tree[:noted] + 2] = -1
-        counts[layout.EXPANDING] = counts[layout.NOTED] = counts[layout.UNCLEAR] = 0
+        counts[constants.EXPANDING] = counts[constants.NOTED] = counts[constants.UNCLEAR] = 0
 
     def _grow(self) -> None:
         """Make room: build the entry that a kernel needs, or double what is nearly full."""
-        if self.count[layout.NEED]:
-            self._build(int(self.count[layout.NEED]) - 1)
+        if self.count[constants.NEED]:
+            self._build(int(self.count[constants.NEED]) - 1)
             return
         ctx = self.ctx
         most = min(4 * self.budgets.arena_words, _NO_ROOM)
-        pool = 4 * int(self.count[layout.USED]) > 3 * ctx.pool.size
-        table = 8 * int(self.count[layout.TERMS]) > 3 * ctx.table.size
-        trans = (int(self.count[layout.ROWS]) + 1) * self.stride * 4 > 3 * ctx.trans.size
+        pool = 4 * int(self.count[constants.USED]) > 3 * ctx.pool.size
+        table = 8 * int(self.count[constants.TERMS]) > 3 * ctx.table.size
+        trans = (int(self.count[constants.ROWS]) + 1) * self.stride * 4 > 3 * ctx.trans.size
         if (pool and 2 * ctx.pool.size > most) or (trans and 2 * ctx.trans.size > most):
             raise too_complex("arena_words", limit=most, budgets=self.budgets)
         if pool or not (table or trans):
@@ -232,7 +238,7 @@ class Engine:
 
     def _build(self, entry: int) -> None:
         """Let the automaton build an entry that a kernel needs."""
-        self.count[layout.NEED] = 0
+        self.count[constants.NEED] = 0
         if self.automaton.grow is None:
             raise AssertionError(f"entry {entry} has no states")
         self.automaton.grow(self.automaton, entry)
@@ -243,13 +249,13 @@ class Engine:
     def _untangle(self, shape: int) -> None:
         """From now on compute and store the masks of a shape by its stacks."""
         root = int(self._run_exactly(k.tangled_node, shape))
-        if self.ctx.pool[root + 1] == layout.BY_STACKS:
-            if self.count[layout.KEEP]:
-                raise GrammarTooComplex("questions in one mask", layout.MOST_QUESTIONS)
+        if self.ctx.pool[root + 1] == constants.BY_STACKS:
+            if self.count[constants.KEEP]:
+                raise GrammarTooComplex("questions in one mask", constants.MOST_QUESTIONS)
             # what was walked without keeping texts is of no use: fill() drops it and begins again
-            self.count[layout.KEEP] = 1
+            self.count[constants.KEEP] = 1
             raise GrammarTooComplex("names in one token", 1)
-        self.ctx.pool[root + 1] = layout.BY_STACKS
+        self.ctx.pool[root + 1] = constants.BY_STACKS
 
     def tidy(self) -> None:
         """Compact the arena when it has outgrown its budget; positions outside histories become void."""
@@ -260,7 +266,7 @@ class Engine:
 
     def _used(self) -> int:
         """Words of the arena and of the transitions that are in use."""
-        used: int = self._counts[layout.USED] + self._counts[layout.ROWS] * self.stride
+        used: int = self._counts[constants.USED] + self._counts[constants.ROWS] * self.stride
         return used
 
     def compact(self) -> None:
@@ -285,7 +291,7 @@ class Engine:
         """Do so, in new arrays; ``positions`` are those of the sequences."""
         everything = np.concatenate([np.array([self.start], dtype=np.int64), *positions])
         roots = np.concatenate([everything >> 32, everything & 0xFFFFFFFF])
-        old_pool, used = self.ctx.pool, int(self.count[layout.USED])
+        old_pool, used = self.ctx.pool, int(self.count[constants.USED])
         moved = np.full(old_pool.size, -1, dtype=np.int32)
         self._new_arena(max(ARENA_WORDS, old_pool.size // 8))
         while True:
@@ -303,14 +309,14 @@ class Engine:
         renumber(sequences, np.split(renumbered, ends)[1:-1])
         self._drop_rows()
         self.epoch += 1
-        self.count[layout.EPOCH] = self.epoch
+        self.count[constants.EPOCH] = self.epoch
 
     # -- queries -------------------------------------------------------------------------------
 
     def advance_bytes(self, position: int, data: NDArray[np.uint8], start: int, stop: int) -> int:
         """Position after some bytes, or ``-1 - i`` when byte ``i`` (counted from ``start``) is refused."""
         with self.lock, self.busy:
-            self._counts[layout.WORK] = 0
+            self._counts[constants.WORK] = 0
             first, second = self._go_on(
                 k.advance, data, start, stop, position >> 32, position & 0xFFFFFFFF
             )
@@ -329,10 +335,10 @@ class Engine:
             return self._advance_spelled(position, token_id)
         with self.lock, self.busy:
             spelled = self._advance_spelled(position, token_id)
-            self._counts[layout.WORK] = 0
+            self._counts[constants.WORK] = 0
             here = position >> 32, position & 0xFFFFFFFF
             shape, bases = self._run_exactly(k.advance_symbol, symbol, *here)
-            if shape == layout.REFUSED:
+            if shape == constants.REFUSED:
                 return spelled
             if spelled >= 0:
                 other = spelled >> 32, spelled & 0xFFFFFFFF
@@ -375,7 +381,7 @@ class Engine:
         with self.lock, self.busy:
             while True:
                 live = np.zeros(self.packed.n_symbols, dtype=np.uint8)
-                self._counts[layout.WORK] = 0
+                self._counts[constants.WORK] = 0
                 try:
                     self._run(k.live_symbols, position >> 32, position & 0xFFFFFFFF, live)
                 except Tangled:
@@ -386,7 +392,7 @@ class Engine:
     def accepts(self, position: int) -> bool:
         """Whether the text so far is complete."""
         with self.lock, self.busy:
-            self._counts[layout.WORK] = 0
+            self._counts[constants.WORK] = 0
             here = position >> 32, position & 0xFFFFFFFF
             return bool(self._run_exactly(k.accepts, *here, True) == 1)
 
@@ -408,14 +414,14 @@ class Engine:
     def _compute(self, position: int) -> NDArray[np.uint32]:
         """Compute and store the mask of a situation that has none yet."""
         counts = self._counts
-        counts[layout.MISSES] += 1
+        counts[constants.MISSES] += 1
         wide = True
         while True:
             closed = 0
             try:
                 run = int(k.prepare_at(self.ctx.handle, position))
-                part, loops, walked = None, 0, counts[layout.WALKED]
-                beyond = layout.ALL_BEYOND if run == 2 else 0
+                part, loops, walked = None, 0, counts[constants.WALKED]
+                beyond = constants.ALL_BEYOND if run == 2 else 0
                 if run:
                     loops = int.from_bytes(self.ctx.around_loops.tobytes(), "little")
                     part = self.slices.best(loops, beyond)
@@ -439,7 +445,7 @@ class Engine:
                 self._make_room(stop)
             else:
                 if loops and not closed:
-                    self.slices.walked(loops, beyond, counts[layout.WALKED] - walked)
+                    self.slices.walked(loops, beyond, counts[constants.WALKED] - walked)
                 words: NDArray[np.uint32] = self.ctx.words
                 return words
 
@@ -449,7 +455,7 @@ class Engine:
         What was asked in vain is forgotten, so that masks do not depend on it.
         """
         counts = self._counts
-        asked, work = counts[layout.N_ASKED], counts[layout.WORK]
+        asked, work = counts[constants.N_ASKED], counts[constants.WORK]
         limits = part.beyond, part.longest
         try:
             rows = int(k.closed_at(self.ctx.handle, part.part.handle, *limits, position))
@@ -457,12 +463,12 @@ class Engine:
             self.recover()
             rows = 0
         if not rows:
-            counts[layout.N_ASKED], counts[layout.WORK] = asked, work
+            counts[constants.N_ASKED], counts[constants.WORK] = asked, work
         return rows
 
     def _grow_rows(self) -> None:
         """Make room for one more mask; forget all when they have used up their budget."""
-        ctx, n = self.ctx, int(self.count[layout.N_MASKS])
+        ctx, n = self.ctx, int(self.count[constants.N_MASKS])
         full = int(ctx.rows_at[n]) + self.n_words > ctx.rows.size
         if full and 8 * ctx.rows.size > self.budgets.row_bytes:
             k.forget_rows(ctx.handle)
@@ -504,7 +510,7 @@ class Engine:
                 while todo and len(out) < limit:
                     stacks, path = todo.pop()
                     for element in reversed(self.contents(stacks)):
-                        if int(self.ctx.pool[element]) & 31 == layout.BOTTOM:
+                        if int(self.ctx.pool[element]) & 31 == constants.BOTTOM:
                             out.append((state, _unlink(path)))
                             if len(out) >= limit:
                                 break
@@ -520,11 +526,11 @@ class Engine:
 
     def counts(self, target: int) -> bool:
         """Whether frames of a call site count (others watch)."""
-        return int(self.ctx.site_loop[target - layout.SITE_BASE]) >= 0
+        return int(self.ctx.site_loop[target - constants.SITE_BASE]) >= 0
 
     def site_return(self, target: int) -> int:
         """Return state of a counted call site, as frames name it."""
-        return int(self.ctx.site_return[target - layout.SITE_BASE])
+        return int(self.ctx.site_return[target - constants.SITE_BASE])
 
     def distance(self, position: int) -> int:
         """Least bytes to complete."""
@@ -535,16 +541,17 @@ class Engine:
         """Counters since the engine was made, and sizes now."""
         count = self.count
         return {
-            "mask_hits": int(count[layout.HITS]),
-            "mask_misses": int(count[layout.MISSES]),
-            "masks": int(count[layout.N_MASKS]),
-            "trie_nodes": int(count[layout.WALKED]),
-            "steps": int(count[layout.STEPS]),
-            "configurations": int(count[layout.ROWS]),
-            "shapes": int(count[layout.N_SHAPES]),
-            "stack_sets": int(count[layout.N_SETS]),
-            "stack_nodes": int(count[layout.N_FRAMES]),
-            "arena_bytes": 4 * self._used() + 4 * int(self.ctx.rows_at[int(count[layout.N_MASKS])]),
+            "mask_hits": int(count[constants.HITS]),
+            "mask_misses": int(count[constants.MISSES]),
+            "masks": int(count[constants.N_MASKS]),
+            "trie_nodes": int(count[constants.WALKED]),
+            "steps": int(count[constants.STEPS]),
+            "configurations": int(count[constants.ROWS]),
+            "shapes": int(count[constants.N_SHAPES]),
+            "stack_sets": int(count[constants.N_SETS]),
+            "stack_nodes": int(count[constants.N_FRAMES]),
+            "arena_bytes": 4 * self._used()
+            + 4 * int(self.ctx.rows_at[int(count[constants.N_MASKS])]),
             "evictions": self.epoch,
         }
 

@@ -15,8 +15,8 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.engine import entries, layout
-from workbench.engine.context import Context, Part
+from workbench.engine.kernels import constants, entries
+from workbench.engine.kernels.context import Context, Part
 from workbench.vocabulary import Trie, Vocabulary
 
 __all__ = ["Slice", "Slices", "slices_of"]
@@ -40,8 +40,8 @@ _DIGITS = _bits(b"0123456789")
 _TEXT = sum(1 << byte for byte in range(0x20, 0x80)) & ~_bits(b'"\\')
 #: sets that get a slice at once: single bytes, and which characters beyond ASCII belong too
 _COMMON = (
-    (_TEXT, layout.ALL_BEYOND),
-    (_TEXT, layout.NO_LINES),  # what a dot stands for in a pattern
+    (_TEXT, constants.ALL_BEYOND),
+    (_TEXT, constants.NO_LINES),  # what a dot stands for in a pattern
     (_TEXT, 0),
     (_LETTERS | _bits(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ") | _DIGITS, 0),
     (_LETTERS, 0),
@@ -155,7 +155,7 @@ class Slices:
             fitting = [
                 one
                 for (bytes_, wide), one in self._made.items()
-                if bytes_ & ~loops == 0 and (beyond == layout.ALL_BEYOND or not wide)
+                if bytes_ & ~loops == 0 and (beyond == constants.ALL_BEYOND or not wide)
             ]
         return max(fitting, key=lambda one: one.n_inside, default=None)
 
@@ -196,7 +196,7 @@ class Slices:
             trie.token,
             bits,
             beyond,
-            layout.MOST_CHARACTERS,
+            constants.MOST_CHARACTERS,
             states,
             lengths,
             exits,

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from workbench.automaton.languages import is_ample
 from workbench.automaton.model import Automaton
 from workbench.automaton.nfa import strongly_connected
-from workbench.engine import layout as k
-from workbench.engine.context import COLUMNS, SCRATCH, Context
+from workbench.engine.kernels import constants as k
+from workbench.engine.kernels.context import COLUMNS, SCRATCH, Context
 from workbench.engine.slices import Slices
 from workbench.grammar.ir import Gather
 

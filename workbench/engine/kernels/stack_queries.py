@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.engine.closures import (
+from workbench.engine.kernels.closures import (
     begin_closure,
     close,
     end_closure,
@@ -11,8 +11,7 @@ from workbench.engine.closures import (
     reveal_all,
     shape_and_bases,
 )
-from workbench.engine.expansion import next_row, row_of
-from workbench.engine.layout import (
+from workbench.engine.kernels.constants import (
     ASK,
     BOTTOM,
     FRAME,
@@ -33,11 +32,12 @@ from workbench.engine.layout import (
     Complex,
     Tangled,
 )
-from workbench.engine.records import changed
-from workbench.engine.seen import came
-from workbench.engine.signatures import jit
-from workbench.engine.terms import intern, term1, term3, term6, union
-from workbench.engine.values import scope_at
+from workbench.engine.kernels.hash_consing import intern, term1, term3, term6, union
+from workbench.engine.kernels.lazy_dfa import next_row, row_of
+from workbench.engine.kernels.objects.frame_states import changed
+from workbench.engine.kernels.objects.item_values import scope_at
+from workbench.engine.kernels.objects.key_tries import came
+from workbench.engine.kernels.signatures import jit
 
 
 @jit

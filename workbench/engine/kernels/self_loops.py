@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.engine.closures import add_thread, begin_closure, end_closure, next_thread
-from workbench.engine.expansion import fill, next_row, plain_row, row_of
-from workbench.engine.layout import (
+from workbench.engine.kernels.closures import add_thread, begin_closure, end_closure, next_thread
+from workbench.engine.kernels.constants import (
     ASK,
     BASES,
     DEAD,
@@ -19,11 +18,12 @@ from workbench.engine.layout import (
     UNKNOWN,
     WHOLE,
 )
-from workbench.engine.masks import known_questions
-from workbench.engine.questions import answer, refine, row_accepts, settle, substitute
-from workbench.engine.rows import character_begun, character_on
-from workbench.engine.signatures import jit
-from workbench.engine.terms import mix, term1, term3
+from workbench.engine.kernels.hash_consing import mix, term1, term3
+from workbench.engine.kernels.lazy_dfa import fill, next_row, plain_row, row_of
+from workbench.engine.kernels.mask_store import character_begun, character_on
+from workbench.engine.kernels.mask_trees import known_questions
+from workbench.engine.kernels.signatures import jit
+from workbench.engine.kernels.stack_queries import answer, refine, row_accepts, settle, substitute
 
 
 @jit

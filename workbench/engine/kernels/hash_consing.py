@@ -1,8 +1,8 @@
-"""Terms: tuples of int32 that are kept once, so that equal ids mean equal contents (see ``kernels.py``)."""
+"""Terms: tuples of int32 that are kept once, so that equal ids mean equal contents (see ``sequences.py``)."""
 
 from __future__ import annotations
 
-from workbench.engine.layout import (
+from workbench.engine.kernels.constants import (
     FRAME,
     N_FRAMES,
     N_SETS,
@@ -15,7 +15,7 @@ from workbench.engine.layout import (
     Complex,
     Full,
 )
-from workbench.engine.signatures import jit
+from workbench.engine.kernels.signatures import jit
 
 
 @jit

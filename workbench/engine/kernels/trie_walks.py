@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from workbench.engine.layout import (
+from workbench.engine.kernels.constants import (
     DEAD,
     UNKNOWN,
     WALKED,
 )
-from workbench.engine.questions import settle
-from workbench.engine.signatures import jit
+from workbench.engine.kernels.signatures import jit
+from workbench.engine.kernels.stack_queries import settle
 
 
 @jit

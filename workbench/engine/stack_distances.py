@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.engine import entries, layout
+from workbench.engine.kernels import constants, entries
 
 if TYPE_CHECKING:
     from workbench.engine.engine import Engine
@@ -35,11 +35,11 @@ def _through(engine: Engine, state: int, stacks: int, known: dict[tuple[int, int
         best = 2**60
         missing = []
         for element in engine.contents(here[1]):
-            if int(engine.ctx.pool[element]) & 31 == layout.BOTTOM:
+            if int(engine.ctx.pool[element]) & 31 == constants.BOTTOM:
                 best = min(best, int(distance[here[0]]))
                 continue
             target, value, parents = engine.contents(element)
-            back = target if target < layout.SITE_BASE else engine.site_return(target)
+            back = target if target < constants.SITE_BASE else engine.site_return(target)
             if (back, parents) not in known:
                 missing.append((back, parents))
             else:
@@ -57,16 +57,16 @@ def _within(engine: Engine, state: int, target: int, value: int) -> int:
     automaton, ctx = engine.automaton, engine.ctx
     distance, entry_distance = automaton.distances()
     here = int(distance[state])
-    if target < layout.SITE_BASE:
+    if target < constants.SITE_BASE:
         return here
-    loop = int(ctx.site_loop[target - layout.SITE_BASE])
-    if loop <= layout.SCOPE_SITE:
-        scope = automaton.scopes[layout.SCOPE_SITE - loop]
+    loop = int(ctx.site_loop[target - constants.SITE_BASE])
+    if loop <= constants.SCOPE_SITE:
+        scope = automaton.scopes[constants.SCOPE_SITE - loop]
         if not scope.members and not scope.least:
             return here
         record = engine.contents(value)
-        words = record[layout.BITS - 3 :]
-        came = sum(word << layout.WORD * i for i, word in enumerate(words))
+        words = record[constants.BITS - 3 :]
+        came = sum(word << constants.WORD * i for i, word in enumerate(words))
         return automaton.scope_costs().cost(state, scope, came, record[0])
     if loop < 0:
         # a text that may not come must go on by one byte at least
@@ -95,7 +95,7 @@ def _paths(engine: Engine, stacks: int, known: dict[int, int], most: int) -> int
         if here not in known:
             below = [
                 None
-                if int(engine.ctx.pool[element]) & 31 == layout.BOTTOM
+                if int(engine.ctx.pool[element]) & 31 == constants.BOTTOM
                 else engine.contents(element)[2]
                 for element in engine.contents(here)
             ]

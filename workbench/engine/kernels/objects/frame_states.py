@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.engine.layout import (
+from workbench.engine.kernels.constants import (
     ARRAY_OF,
     ASK,
     BITS,
@@ -43,32 +43,14 @@ from workbench.engine.layout import (
     WORD,
     Tangled,
 )
-from workbench.engine.places import (
-    begins_apart,
-    beside,
-    choices,
-    in_turn,
-    may_differ,
-    told,
-)
-from workbench.engine.seen import (
-    no_texts,
-    planted,
-    seen_child,
-)
-from workbench.engine.signatures import jit
-from workbench.engine.terms import (
+from workbench.engine.kernels.hash_consing import (
     intern,
     term1,
     term2,
     term6,
     union,
 )
-from workbench.engine.texts import (
-    added,
-    with_frame,
-)
-from workbench.engine.values import (
+from workbench.engine.kernels.objects.item_values import (
     constant,
     filled,
     flags_of,
@@ -79,6 +61,24 @@ from workbench.engine.values import (
     name_at,
     scope_of,
 )
+from workbench.engine.kernels.objects.key_trackers import (
+    added,
+    with_frame,
+)
+from workbench.engine.kernels.objects.key_tries import (
+    no_texts,
+    planted,
+    seen_child,
+)
+from workbench.engine.kernels.objects.residuals import (
+    begins_apart,
+    beside,
+    choices,
+    in_turn,
+    may_differ,
+    told,
+)
+from workbench.engine.kernels.signatures import jit
 
 
 @jit

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from workbench.engine.expansion import fill
-from workbench.engine.layout import (
+from workbench.engine.kernels.constants import (
     DEAD,
     ENDLESS,
     MOST_CHARACTERS,
     UNKNOWN,
 )
-from workbench.engine.questions import settle
-from workbench.engine.signatures import jit
-from workbench.engine.walks import (
+from workbench.engine.kernels.lazy_dfa import fill
+from workbench.engine.kernels.signatures import jit
+from workbench.engine.kernels.stack_queries import settle
+from workbench.engine.kernels.trie_walks import (
     in_run,
     walk,
     walk_below,

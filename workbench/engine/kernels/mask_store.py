@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from workbench.engine.layout import (
+from workbench.engine.kernels.constants import (
     NO_LINES,
     NODE,
     USED,
 )
-from workbench.engine.signatures import jit
+from workbench.engine.kernels.signatures import jit
 
 #: words that are looked at in one go
 _BLOCK = 64

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.engine.layout import (
+from workbench.engine.kernels.constants import (
     ASK,
     FAR_INSIDE,
     FRAME,
@@ -19,18 +19,18 @@ from workbench.engine.layout import (
     UNKEPT,
     WATCH,
 )
-from workbench.engine.seen import (
-    seen_child,
-    utf8_byte,
-)
-from workbench.engine.signatures import jit
-from workbench.engine.terms import (
+from workbench.engine.kernels.hash_consing import (
     term1,
     term2,
     term3,
     term6,
     union,
 )
+from workbench.engine.kernels.objects.key_tries import (
+    seen_child,
+    utf8_byte,
+)
+from workbench.engine.kernels.signatures import jit
 
 
 @jit

@@ -7,7 +7,7 @@ are among them. It is alive when the first number is the larger one.
 
 from __future__ import annotations
 
-from workbench.engine.layout import (
+from workbench.engine.kernels.constants import (
     AMPLE,
     ARRAY_TAG,
     BITS,
@@ -36,15 +36,10 @@ from workbench.engine.layout import (
     WORK,
     Complex,
 )
-from workbench.engine.seen import (
-    planted,
-    seen_child,
-)
-from workbench.engine.signatures import jit
-from workbench.engine.terms import (
+from workbench.engine.kernels.hash_consing import (
     find2,
 )
-from workbench.engine.values import (
+from workbench.engine.kernels.objects.item_values import (
     around,
     filled,
     first_of,
@@ -57,6 +52,11 @@ from workbench.engine.values import (
     paired,
     scope_of,
 )
+from workbench.engine.kernels.objects.key_tries import (
+    planted,
+    seen_child,
+)
+from workbench.engine.kernels.signatures import jit
 
 
 @jit

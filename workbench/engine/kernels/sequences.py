@@ -17,7 +17,7 @@ BASES     SET...                          the stacks of a shape's holes
 CONFIG    SHAPE, BASES                    notes: its row; whether it accepts
 SUBST     row, HOLE, LABELS               first note: the row with the hole's frames written in
 WATCH     node, phase, number so far, SEEN, TEXT, SEEN   a text that is read: where it stands in the trees
-RECORD    count, SEEN, content, pending, apart, bits...   a scope's side state (content: see ``values``)
+RECORD    count, SEEN, content, pending, apart, bits...   a scope's side state (content: see ``item_values``)
 SEEN      whether a text ends here (in objects: its VALUE), texts below, whether those are all, (byte, SEEN)...
 LIST      LIST or 0, VALUE, length        the items of an array so far
 VALUE     tag, TEXT or tree or LIST       a value
@@ -37,16 +37,15 @@ themselves, and the mask is stored under them (BY_STACKS).
 
 Counts are abstracted to zones in rows (``zone_of``), exact in sequences. All kernels run as plain Python
 with NUMBA_DISABLE_JIT=1. They never allocate: when the arena is full they raise ``Full``, the
-caller grows it and calls again. What numbers mean is in ``layout.py``, terms are made in ``terms.py``,
-what frames hold beside a return is in ``records.py``.
+caller grows it and calls again. What numbers mean is in ``constants.py``, terms are made in
+``hash_consing.py``, what frames hold beside a return is in ``objects``.
 """
 
 from __future__ import annotations
 
-from workbench.engine.advances import advance, advance_symbol, both
-from workbench.engine.compaction import compact
-from workbench.engine.context import words_at
-from workbench.engine.layout import (
+from workbench.engine.kernels.advances import advance, advance_symbol, both
+from workbench.engine.kernels.compaction import compact
+from workbench.engine.kernels.constants import (
     BUSY,
     DONE,
     EPOCH,
@@ -56,11 +55,12 @@ from workbench.engine.layout import (
     REFUSED,
     WORK,
 )
-from workbench.engine.masks import keep, lookup, tangled_node
-from workbench.engine.questions import accepts
-from workbench.engine.runs import closed_under, live_symbols, prepare
-from workbench.engine.signatures import finished, jit
-from workbench.engine.slice_walks import finish
+from workbench.engine.kernels.context import words_at
+from workbench.engine.kernels.mask_trees import keep, lookup, tangled_node
+from workbench.engine.kernels.self_loops import closed_under, live_symbols, prepare
+from workbench.engine.kernels.signatures import jit
+from workbench.engine.kernels.slice_walks import finish
+from workbench.engine.kernels.stack_queries import accepts
 
 __all__ = [
     "accept_at",
@@ -184,6 +184,3 @@ def accept_many_at(ctx, positions, token_ids):
         if positions[i] >= 0:
             positions[i] = accept_at(ctx, positions[i], token_ids[i], True)
         count[DONE] = i + 1
-
-
-finished()

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from workbench.engine.layout import (
+from workbench.engine.kernels.constants import (
     MANY,
     OFF,
     SEEN,
     Complex,
 )
-from workbench.engine.signatures import jit
-from workbench.engine.terms import (
+from workbench.engine.kernels.hash_consing import (
     intern,
 )
+from workbench.engine.kernels.signatures import jit
 
 
 @jit

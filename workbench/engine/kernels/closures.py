@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.engine.layout import (
+from workbench.engine.kernels.constants import (
     ASK,
     BASES,
     BOTTOM,
@@ -42,7 +42,8 @@ from workbench.engine.layout import (
     Full,
     Tangled,
 )
-from workbench.engine.records import (
+from workbench.engine.kernels.hash_consing import intern, term1, term3, term6, union
+from workbench.engine.kernels.objects.frame_states import (
     changed,
     delivered,
     entering,
@@ -53,10 +54,9 @@ from workbench.engine.records import (
     watching,
     zone_of,
 )
-from workbench.engine.signatures import jit
-from workbench.engine.terms import intern, term1, term3, term6, union
-from workbench.engine.texts import excluded, undecided, watched, with_frame
-from workbench.engine.values import filled, gathered
+from workbench.engine.kernels.objects.item_values import filled, gathered
+from workbench.engine.kernels.objects.key_trackers import excluded, undecided, watched, with_frame
+from workbench.engine.kernels.signatures import jit
 
 
 @jit

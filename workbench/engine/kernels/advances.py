@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from workbench.engine.closures import add_result, shape_and_bases, step
-from workbench.engine.expansion import next_row, plain_row
-from workbench.engine.layout import (
+from workbench.engine.kernels.closures import add_result, shape_and_bases, step
+from workbench.engine.kernels.constants import (
     ASK,
     DEAD,
     REFUSED,
 )
-from workbench.engine.signatures import jit
+from workbench.engine.kernels.lazy_dfa import next_row, plain_row
+from workbench.engine.kernels.signatures import jit
 
 
 @jit

@@ -7,7 +7,7 @@ from typing import Any
 
 from numba import boolean, int32, int64, uint8, uint16, uint32
 
-from workbench.engine.context import context_type, part_type
+from workbench.engine.kernels.context import context_type, part_type
 from workbench.jit import Kernels
 
 __all__ = ["finished", "jit"]
@@ -43,6 +43,11 @@ _SMALL = frozenset(
 )
 
 _KERNELS = Kernels(
-    "workbench.engine.kernels", Path(__file__).parent.glob("*.py"), _TYPES, _CALLED, _HELD, _SMALL
+    "workbench.engine.kernels.entries",
+    Path(__file__).parent.rglob("*.py"),
+    _TYPES,
+    _CALLED,
+    _HELD,
+    _SMALL,
 )
 jit, finished = _KERNELS.jit, _KERNELS.finished

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.engine.layout import (
+from workbench.engine.kernels.constants import (
     BASES,
     CONSTANT_TAG,
     CONTENT,
@@ -19,8 +19,8 @@ from workbench.engine.layout import (
     VALUE,
     WATCH,
 )
-from workbench.engine.signatures import jit
-from workbench.engine.terms import intern
+from workbench.engine.kernels.hash_consing import intern
+from workbench.engine.kernels.signatures import jit
 
 
 @jit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.engine.closures import (
+from workbench.engine.kernels.closures import (
     add_result,
     begin_closure,
     close,
@@ -11,7 +11,7 @@ from workbench.engine.closures import (
     shape_and_bases,
     step,
 )
-from workbench.engine.layout import (
+from workbench.engine.kernels.constants import (
     ASK,
     BASES,
     CONFIG,
@@ -28,9 +28,14 @@ from workbench.engine.layout import (
     Complex,
     Full,
 )
-from workbench.engine.signatures import jit
-from workbench.engine.terms import intern, term1, term2, term3
-from workbench.engine.texts import cut_watched, keeps_text, undecided, watched
+from workbench.engine.kernels.hash_consing import intern, term1, term2, term3
+from workbench.engine.kernels.objects.key_trackers import (
+    cut_watched,
+    keeps_text,
+    undecided,
+    watched,
+)
+from workbench.engine.kernels.signatures import jit
 
 
 @jit

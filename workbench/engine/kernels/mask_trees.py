@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.engine.layout import (
+from workbench.engine.kernels.constants import (
     BY_STACKS,
     CONFIG,
     FEW_QUESTIONS,
@@ -13,10 +13,10 @@ from workbench.engine.layout import (
     NODE,
     Room,
 )
-from workbench.engine.questions import answer, labels_of
-from workbench.engine.rows import hash_words, is_row, pack_row, unpack_row
-from workbench.engine.signatures import jit
-from workbench.engine.terms import find2, term2
+from workbench.engine.kernels.hash_consing import find2, term2
+from workbench.engine.kernels.mask_store import hash_words, is_row, pack_row, unpack_row
+from workbench.engine.kernels.signatures import jit
+from workbench.engine.kernels.stack_queries import answer, labels_of
 
 
 @jit

@@ -7,7 +7,7 @@ whatever order and spelling they came.
 
 from __future__ import annotations
 
-from workbench.engine.layout import (
+from workbench.engine.kernels.constants import (
     ARRAY_OF,
     ARRAY_TAG,
     ASK,
@@ -37,19 +37,19 @@ from workbench.engine.layout import (
     WORK,
     Complex,
 )
-from workbench.engine.seen import (
+from workbench.engine.kernels.hash_consing import (
+    intern,
+    term2,
+    term3,
+)
+from workbench.engine.kernels.objects.key_tries import (
     below_text,
     bytes_of,
     no_texts,
     seen_child,
     with_text,
 )
-from workbench.engine.signatures import jit
-from workbench.engine.terms import (
-    intern,
-    term2,
-    term3,
-)
+from workbench.engine.kernels.signatures import jit
 
 
 @jit
