@@ -124,6 +124,22 @@ def test_module_imports_only_from_layers_above(path: Path) -> None:
             assert layer(module) >= LAYERS.index("notebook"), f"{relative(path)}:{line}"
 
 
+def test_the_road_of_a_mask_does_not_lead_through_unique_items() -> None:
+    """What objects need is reached through one module, which itself needs nothing of a closure."""
+    kernels = "workbench.engine.kernels"
+    objects, closures = f"{kernels}.objects", f"{kernels}.closures"
+    interface = f"{objects}.interface"
+    inside = [path for path in MODULES if module_name(path).startswith(f"{objects}.")]
+    assert inside
+    for path in MODULES:
+        targets = {target for _, target in imports(ast.parse(path.read_bytes()), everywhere=True)}
+        if path in inside:
+            assert closures not in targets, relative(path)
+        else:
+            within = {target for target in targets if target.startswith(objects)}
+            assert within <= {objects, interface}, relative(path)
+
+
 def test_no_module_imports_itself_in_a_circle() -> None:
     graph = {
         module_name(path): {

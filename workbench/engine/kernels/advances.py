@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from workbench.engine.kernels.closures import add_result, shape_and_bases, step
-from workbench.engine.kernels.constants import (
-    ASK,
-    DEAD,
-    REFUSED,
-)
+from workbench.engine.kernels.constants import ASK, DEAD, REFUSED
 from workbench.engine.kernels.lazy_dfa import next_row, plain_row
 from workbench.engine.kernels.signatures import jit
 

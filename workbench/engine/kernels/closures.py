@@ -5,170 +5,34 @@ from __future__ import annotations
 from workbench.engine.kernels.constants import (
     ASK,
     BASES,
-    BOTTOM,
-    CONTENT,
-    FAR_BELOW,
-    FAR_INSIDE,
     FRAME,
     HOLE,
-    IS_APART,
-    IS_FRESH,
-    ITEM,
     JUMP,
-    LABELS,
-    LEFT_OPEN,
-    LOST,
-    MAX_ASKED,
-    MEMBER,
     MOST_STEPS,
     NEED,
-    OFF,
-    OUTERMOST,
-    PENDING,
-    REVEAL,
-    SCOPE_SITE,
     SET,
     SHAPE,
     SITE_BASE,
     STEPS,
     UNCLEAR,
-    UNKEPT,
-    UNSAID,
-    WATCH,
-    WHOLE,
     WORK,
     WORK_LIMIT,
     Complex,
     Full,
     Tangled,
 )
-from workbench.engine.kernels.hash_consing import intern, term1, term3, term6, union
-from workbench.engine.kernels.objects.frame_states import (
-    changed,
+from workbench.engine.kernels.counters import iterated, zone_of
+from workbench.engine.kernels.frames import with_frame
+from workbench.engine.kernels.hash_consing import intern, term3, union
+from workbench.engine.kernels.objects.interface import (
+    begin_frame,
     delivered,
-    entering,
+    end_frame,
     guarded,
-    record_zone,
-    recorded,
-    spoken,
-    watching,
-    zone_of,
+    undecided,
+    watched,
 )
-from workbench.engine.kernels.objects.item_values import filled, gathered
-from workbench.engine.kernels.objects.key_trackers import excluded, undecided, watched, with_frame
 from workbench.engine.kernels.signatures import jit
-
-
-@jit
-def frame_label(ctx, frame, full):
-    """The zone under which a question sees a frame; without the texts that came, unless ``full``."""
-    pool = ctx.pool
-    target = int(pool[frame + 3])
-    value = int(pool[frame + 4])
-    if target < SITE_BASE:
-        if value != 0:
-            raise Tangled
-        return 0
-    loop = int(ctx.site_loop[target - SITE_BASE])
-    if loop >= 0:
-        return int(zone_of(ctx, target - SITE_BASE, value))
-    if loop <= SCOPE_SITE:
-        scope = SCOPE_SITE - loop
-        zone = int(record_zone(ctx, value, scope))
-        seen = int(pool[value + 4])
-        if not full and ctx.scope_names[scope] != 0 and pool[seen + 4] > 0:
-            seen = UNSAID
-        if ctx.scope_gather[scope] != 0:
-            # what came in it is asked of the stacks themselves; an array that is empty is told apart
-            content = 0 if pool[value + CONTENT] == 0 else UNSAID
-            pending = LOST if pool[value + PENDING] > ITEM else int(pool[value + PENDING])
-            apart = int(pool[value + IS_APART])
-            value = int(filled(ctx, value, content, pending, apart))
-        return int(changed(ctx, value, zone, seen, -1))
-    if value < 0 or pool[value + 7] == UNKEPT:
-        return value
-    node = int(pool[value + 3])
-    seen = int(pool[value + 6])
-    along = int(pool[value + 8])
-    if node < 0 and seen < 0 and along == OFF:
-        return FAR_INSIDE
-    return int(
-        term6(ctx, WATCH, node, int(pool[value + 4]), int(pool[value + 5]), seen, UNKEPT, along)
-    )
-
-
-@jit
-def revealed(ctx, stacks, full):
-    """REVEAL of a SET without holes: its labels and, per label, the united parents."""
-    pool = ctx.pool
-    n = int(pool[stacks]) >> 5
-    # the labels found so far lie behind the part of the buffer that union() uses
-    base = ctx.path
-    bottom = 0
-    found = 0
-    for i in range(n):
-        element = int(pool[stacks + 3 + i])
-        if pool[element] & 31 == BOTTOM:
-            bottom = 1
-            continue
-        target = int(pool[element + 3])
-        zone = int(frame_label(ctx, element, full))
-        parents = int(pool[element + 5])
-        k = 0
-        while k < found and not (base[3 * k] == target and base[3 * k + 1] == zone):
-            k += 1
-        if k < found:
-            base[3 * k + 2] = union(ctx, int(base[3 * k + 2]), parents)
-        elif found >= MAX_ASKED:
-            raise Complex
-        else:
-            k = found
-            found += 1
-            while k > 0 and (
-                base[3 * k - 3] > target or (base[3 * k - 3] == target and base[3 * k - 2] > zone)
-            ):
-                base[3 * k] = base[3 * k - 3]
-                base[3 * k + 1] = base[3 * k - 2]
-                base[3 * k + 2] = base[3 * k - 1]
-                k -= 1
-            base[3 * k] = target
-            base[3 * k + 1] = zone
-            base[3 * k + 2] = parents
-    buffer = ctx.buffer
-    buffer[0] = bottom
-    for k in range(found):
-        buffer[1 + 2 * k] = base[3 * k]
-        buffer[2 + 2 * k] = base[3 * k + 1]
-    labels = intern(ctx, LABELS, buffer, 0, 2 * found + 1)
-    buffer[0] = labels
-    for k in range(found):
-        buffer[1 + k] = base[3 * k + 2]
-    return intern(ctx, REVEAL, buffer, 0, found + 1)
-
-
-@jit
-def reveal(ctx, stacks):
-    """:func:`revealed`, remembered; without the texts that came."""
-    pool = ctx.pool
-    known = int(pool[stacks + 1])
-    if known >= 0:
-        return known
-    result = revealed(ctx, stacks, False)
-    pool[stacks + 1] = result
-    return result
-
-
-@jit
-def reveal_all(ctx, stacks):
-    """:func:`revealed`, remembered; with the texts that came."""
-    pool = ctx.pool
-    memo = int(term1(ctx, WHOLE, stacks))
-    known = int(pool[memo + 1])
-    if known >= 0:
-        return known
-    result = revealed(ctx, stacks, True)
-    pool[memo + 1] = result
-    return result
 
 
 @jit
@@ -242,7 +106,7 @@ def flush_rounds(ctx, n, state, rounds):
 
 
 @jit
-def pop_all(ctx, n, stacks, cls, exact):  # noqa: C901 - one branch a kind of frame
+def pop_all(ctx, n, stacks, cls, exact):
     """Add the threads that go on behind a completed frame, for each frame on top of ``stacks``.
 
     Texts that wait for an answer are completed only when their quotation mark comes next (``cls``).
@@ -272,33 +136,10 @@ def pop_all(ctx, n, stacks, cls, exact):  # noqa: C901 - one branch a kind of fr
             site = target - SITE_BASE
             loop = int(ctx.site_loop[site])
             back = int(ctx.site_return[site])
-        if target < SITE_BASE:
-            if value != 0:
-                parents = int(delivered(ctx, parents, value, exact))
-        elif loop <= SCOPE_SITE:
-            scope = SCOPE_SITE - loop
-            gathers_it = ctx.scope_gather[scope] != 0
-            if gathers_it and ctx.scope_flags[scope] & OUTERMOST == 0:
-                one = int(gathered(ctx, frame))
-                parents = int(delivered(ctx, parents, one, exact))
-        elif loop < 0:
-            number = -1 - loop
-            if excluded(ctx, value):
-                continue
-            if value >= 0 and pool[value + 6] == LOST:
-                if cls == 0x22 and pool[value + 4] == 0:
-                    raise Tangled
-                count[LEFT_OPEN] = 1
-                continue
-            if value >= 0 and pool[value + 6] <= ASK and pool[value + 4] != IS_FRESH:
-                if cls == 0x22 and pool[value + 4] == 0:
-                    return n, ASK - int(term1(ctx, MEMBER, frame)), bottom
-                count[LEFT_OPEN] = 1
-                continue
-            if ctx.watch_cell[number] >= 0:
-                parents = int(recorded(ctx, parents, value, number))
-            if parents >= 0 and ctx.watch_role[number] != 0:
-                parents = int(spoken(ctx, parents, value, number, exact))
+            if loop < 0:
+                parents = int(end_frame(ctx, frame, loop, cls, exact))
+        elif value != 0:
+            parents = int(delivered(ctx, parents, value, exact))
         if parents <= ASK:
             return n, parents, bottom
         if parents < 0:
@@ -306,19 +147,9 @@ def pop_all(ctx, n, stacks, cls, exact):  # noqa: C901 - one branch a kind of fr
         if loop < 0:
             n = add_thread(ctx, n, back, parents)
             continue
-        least = int(ctx.loop_min[loop])
-        most = int(ctx.loop_max[loop])
-        can_loop = can_leave = True
-        if value == FAR_BELOW:
-            can_leave = False
-        elif value >= 0:
-            value += 1
-            can_loop = most < 0 or value < most
-            can_leave = value >= least
-            if most < 0 and value > least:
-                value = least
-            if not exact:
-                value = int(zone_of(ctx, site, value))
+        value, can_loop, can_leave = iterated(ctx, loop, value)
+        if not exact:
+            value = int(zone_of(ctx, site, value))
         if can_loop:
             state = int(ctx.entry_state[ctx.loop_entry[loop]])
             if state != rounds_state or rounds >= ctx.tree.size:
@@ -403,12 +234,8 @@ def push_calls(ctx, n, k, cls, exact):
             loop = 0
             if back >= SITE_BASE:
                 loop = int(ctx.site_loop[back - SITE_BASE])
-            if loop <= SCOPE_SITE:
-                scope = SCOPE_SITE - loop
-                pushed = int(entering(ctx, back, scope, stacks))
-            elif loop < 0:
-                number = -1 - loop
-                pushed = int(watching(ctx, back, number, stacks, exact))
+            if loop < 0:
+                pushed = int(begin_frame(ctx, back, loop, stacks, exact))
             else:
                 pushed = int(with_frame(ctx, -1, back, 0, stacks))
             if count[UNCLEAR] != 0:

@@ -6,8 +6,8 @@ That look takes as long as a small kernel. Arguments have to be what the kernel'
 
 from __future__ import annotations
 
-from workbench.engine.kernels import hash_consing, mask_store, sequences
-from workbench.engine.kernels.objects import key_trackers
+from workbench.engine.kernels import hash_consing, mask_store, sequences, slice_parts
+from workbench.engine.kernels.objects import interface
 from workbench.engine.kernels.signatures import finished
 from workbench.jit import entry
 
@@ -31,11 +31,11 @@ tangled_node = entry(sequences.tangled_node)
 
 forget_rows = entry(mask_store.forget_rows)
 rehash_rows = entry(mask_store.rehash_rows)
-rows_by_length = entry(mask_store.rows_by_length)
-run_length = entry(mask_store.run_length)
-slice_trie = entry(mask_store.slice_trie)
+rows_by_length = entry(slice_parts.rows_by_length)
+run_length = entry(slice_parts.run_length)
+slice_trie = entry(slice_parts.slice_trie)
 intern = entry(hash_consing.intern)
 rehash = entry(hash_consing.rehash)
 term1 = entry(hash_consing.term1)
 term2 = entry(hash_consing.term2)
-excluded = entry(key_trackers.excluded)
+excluded = entry(interface.excluded)

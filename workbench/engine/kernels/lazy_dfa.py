@@ -29,12 +29,7 @@ from workbench.engine.kernels.constants import (
     Full,
 )
 from workbench.engine.kernels.hash_consing import intern, term1, term2, term3
-from workbench.engine.kernels.objects.key_trackers import (
-    cut_watched,
-    keeps_text,
-    undecided,
-    watched,
-)
+from workbench.engine.kernels.objects.interface import cut_watched, keeps_text, undecided, watched
 from workbench.engine.kernels.signatures import jit
 
 

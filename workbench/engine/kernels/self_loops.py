@@ -1,85 +1,21 @@
-"""The beginning of a mask: what is asked first, and which runs of characters a row takes."""
+"""Self-loops: the characters that lead from a row back to itself, and how many of them may come."""
 
 from __future__ import annotations
 
-from workbench.engine.kernels.closures import add_thread, begin_closure, end_closure, next_thread
 from workbench.engine.kernels.constants import (
-    ASK,
     BASES,
     DEAD,
     ENDLESS,
     FAR_INSIDE,
     FRAME,
-    HOLE,
-    LOOK,
-    MOST_CLOSED,
     SET,
     SITE_BASE,
     UNKNOWN,
-    WHOLE,
 )
-from workbench.engine.kernels.hash_consing import mix, term1, term3
-from workbench.engine.kernels.lazy_dfa import fill, next_row, plain_row, row_of
-from workbench.engine.kernels.mask_store import character_begun, character_on
-from workbench.engine.kernels.mask_trees import known_questions
+from workbench.engine.kernels.hash_consing import term1, term3
+from workbench.engine.kernels.lazy_dfa import next_row, row_of
 from workbench.engine.kernels.signatures import jit
-from workbench.engine.kernels.stack_queries import answer, refine, row_accepts, settle, substitute
-
-
-@jit
-def name_begins(ctx, row):
-    """The hole at which a row is about to read a fresh text of a scope, or -1."""
-    pool = ctx.pool
-    config = int(ctx.trans[row * ctx.stride])
-    n = begin_closure(ctx, int(pool[config + 3]), int(pool[config + 4]))
-    found = -1
-    while found < 0:
-        k = next_thread(ctx)
-        if k < 0:
-            break
-        state = int(ctx.thread_state[k])
-        stacks = int(ctx.thread_stacks[k])
-        for e in range(ctx.empty_start[state], ctx.empty_start[state + 1]):
-            guard = int(ctx.empty_guard[e])
-            if guard < 0:
-                target = int(ctx.empty_target[e])
-                n = add_thread(ctx, n, target, stacks)
-            elif ctx.guard_op[guard] == LOOK:
-                for i in range(int(pool[stacks]) >> 5):
-                    if pool[pool[stacks + 3 + i]] & 31 == HOLE:
-                        found = int(pool[stacks + 3 + i])
-    end_closure(ctx, n)
-    return found
-
-
-@jit
-def begin_walk(ctx, shape, bases):
-    """Prepare a mask walk: the row to start from, with all that its first bytes ask answered.
-
-    Returns ``(row, 1 where the text may end, else 0)``.
-    """
-    row = 0
-    if known_questions(ctx, shape, bases):
-        row = row_of(ctx, shape, bases)
-    else:
-        row = plain_row(ctx, shape)
-    if ctx.has_watch != 0:
-        # where names begin, all that came are seen at once; elsewhere they are asked for one by one
-        hole = int(name_begins(ctx, row))
-        while hole >= 0:
-            question = int(term1(ctx, WHOLE, hole))
-            labels = answer(ctx, question, bases)
-            row = substitute(ctx, row, question, labels)
-            hole = int(name_begins(ctx, row))
-    row = refine(ctx, row, bases)
-    ending = row
-    while True:
-        yes = row_accepts(ctx, ending)
-        if yes > ASK:
-            break
-        labels = answer(ctx, ASK - yes, bases)
-        ending = substitute(ctx, ending, ASK - yes, labels)
-    return row, yes
+from workbench.engine.kernels.stack_queries import refine
 
 
 @jit
@@ -269,110 +205,3 @@ def run_of(ctx, row, bases):
             if trans[last * stride + 1 + lead] != DEAD:
                 return 0
     return 2 if wide(ctx, row, home, around) else 1
-
-
-@jit
-def live_symbols(ctx, shape, bases, live):
-    """Mark the symbols that may come next in ``live`` (uint8, zeroed)."""
-    row, _ = begin_walk(ctx, shape, bases)
-    for symbol in range(ctx.n_symbols):
-        if next_row(ctx, row, symbol) >= 0:
-            live[symbol] = 1
-
-
-@jit
-def closed_under(ctx, part, row, bases, beyond, most):
-    """Whether a row lives after any run of a slice's characters, up to ``most`` bytes: how many rows it comes to.
-
-    0 when it may die. The rows are left in ``closed_row``, then the same with what they ask answered, then what is to
-    come of a character (see :func:`character_on`).
-    """
-    trans = ctx.trans
-    stride = int(ctx.stride)
-    rows = ctx.closed_row
-    asked = ctx.closed_asked
-    states = ctx.closed_state
-    levels = ctx.closed_level
-    # which of them is where, by hash; 0 for none
-    places = ctx.closed_place
-    fill(places, 0, 2 * MOST_CLOSED, 0)
-    rows[0] = row
-    asked[0] = row
-    states[0] = 0
-    levels[0] = 0
-    places[(mix(row, 0) & 2 * MOST_CLOSED - 1)] = 1
-    n = 1
-    k = 0
-    while k < n and levels[k] < most:
-        here = int(asked[k])
-        state = int(states[k])
-        low = 0
-        high = 0x7F if beyond == 0 else 0xF4
-        if state != 0:
-            low = 0x80
-            high = 0xBF
-        known = known_after = -1
-        for byte in range(low, high + 1):
-            after = 0
-            if state != 0:
-                after = int(character_on(state, byte))
-                if after < 0:
-                    continue
-            elif byte < 0x80:
-                if (int(part.loops[byte >> 5]) >> (byte & 31)) & 1 == 0:
-                    continue
-            elif byte < 0xC2:
-                continue
-            else:
-                after = int(character_begun(byte, beyond))
-            following = int(trans[here * stride + 1 + byte])
-            if following <= UNKNOWN:
-                here = settle(ctx, here, byte, bases)
-                asked[k] = here
-                following = int(trans[here * stride + 1 + byte])
-            if following < 0:
-                return 0
-            if following == known and after == known_after:
-                continue
-            known = following
-            known_after = after
-            place = int(mix(following, after)) & 2 * MOST_CLOSED - 1
-            j = int(places[place]) - 1
-            while j >= 0 and (rows[j] != following or states[j] != after):
-                place = (place + 1) & 2 * MOST_CLOSED - 1
-                j = int(places[place]) - 1
-            if j < 0:
-                if n == MOST_CLOSED:
-                    return 0
-                places[place] = n + 1
-                rows[n] = following
-                asked[n] = following
-                states[n] = after
-                levels[n] = levels[k] + 1
-                n += 1
-        k += 1
-    return n
-
-
-@jit
-def prepare(ctx, shape, bases):
-    """Begin a mask: the row, what it asks and its run, left in ``found`` and the sets of bytes.
-
-    ``alive`` gets the bytes below 128 that may come first, as four words.
-
-    Returns what :func:`run_of` does. ``found``: home, around, most, row,
-    whether the text may end here.
-    """
-    found = ctx.found
-    row, ends = begin_walk(ctx, shape, bases)
-    found[3] = row
-    found[4] = ends
-    run = run_of(ctx, row, bases)
-    at = row * int(ctx.stride) + 1
-    for i in range(4):
-        word = 0
-        for bit in range(32):
-            if ctx.trans[at + 32 * i + bit] >= 0:
-                word |= 1 << bit
-        ctx.alive[i] = word
-    return run

@@ -45,19 +45,11 @@ from __future__ import annotations
 
 from workbench.engine.kernels.advances import advance, advance_symbol, both
 from workbench.engine.kernels.compaction import compact
-from workbench.engine.kernels.constants import (
-    BUSY,
-    DONE,
-    EPOCH,
-    HITS,
-    MISS,
-    N_ASKED,
-    REFUSED,
-    WORK,
-)
+from workbench.engine.kernels.constants import BUSY, DONE, EPOCH, HITS, MISS, N_ASKED, REFUSED, WORK
 from workbench.engine.kernels.context import words_at
+from workbench.engine.kernels.invariance import closed_under
 from workbench.engine.kernels.mask_trees import keep, lookup, tangled_node
-from workbench.engine.kernels.self_loops import closed_under, live_symbols, prepare
+from workbench.engine.kernels.preparation import live_symbols, prepare
 from workbench.engine.kernels.signatures import jit
 from workbench.engine.kernels.slice_walks import finish
 from workbench.engine.kernels.stack_queries import accepts

@@ -38,7 +38,7 @@ _HELD = frozenset(("accept_at", "lookup_to"))
 #: what may be copied into its callers
 _SMALL = frozenset(
     """add_result add_thread begin_closure character_begun character_on end_closure excluded fill find2
-    in_run intern is_empty mix next_thread ones seen_child term1 term2 term3 tree_child utf8_byte
+    in_run intern is_empty iterated mix next_thread ones seen_child term1 term2 term3 tree_child utf8_byte
     zone_of""".split()
 )
 

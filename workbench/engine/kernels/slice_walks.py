@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.engine.kernels.constants import (
-    DEAD,
-    ENDLESS,
-    MOST_CHARACTERS,
-    UNKNOWN,
-)
+from workbench.engine.kernels.constants import DEAD, ENDLESS, MOST_CHARACTERS, UNKNOWN
 from workbench.engine.kernels.lazy_dfa import fill
 from workbench.engine.kernels.signatures import jit
 from workbench.engine.kernels.stack_queries import settle

@@ -2,71 +2,29 @@
 
 from __future__ import annotations
 
-from workbench.engine.kernels.closures import (
-    begin_closure,
-    close,
-    end_closure,
-    frame_label,
-    reveal,
-    reveal_all,
-    shape_and_bases,
-)
+from workbench.engine.kernels.closures import begin_closure, close, end_closure, shape_and_bases
 from workbench.engine.kernels.constants import (
     ASK,
     BOTTOM,
     FRAME,
     HOLE,
-    IS_FRESH,
-    IS_KNOWN,
     LABELS,
     MEMBER,
     MOST_QUESTIONS,
     N_ASKED,
     NOTED,
     SET,
-    SITE_BASE,
     SUBST,
-    UNSAID,
-    WATCH,
     WHOLE,
     Complex,
     Tangled,
 )
-from workbench.engine.kernels.hash_consing import intern, term1, term3, term6, union
+from workbench.engine.kernels.frames import scope_at
+from workbench.engine.kernels.hash_consing import intern, term1, term3, union
 from workbench.engine.kernels.lazy_dfa import next_row, row_of
-from workbench.engine.kernels.objects.frame_states import changed
-from workbench.engine.kernels.objects.item_values import scope_at
-from workbench.engine.kernels.objects.key_tries import came
+from workbench.engine.kernels.objects.interface import key_came, to_be_asked, with_answer
 from workbench.engine.kernels.signatures import jit
-
-
-@jit
-def stacks_at(ctx, hole, bases):
-    """The concrete SET that a hole stands for above the given BASES."""
-    pool = ctx.pool
-    path = ctx.hole_path
-    n = 0
-    while pool[hole + 3] >= 0:
-        path[n] = hole
-        n += 1
-        hole = int(pool[hole + 3])
-    stacks = int(pool[bases + 3 + pool[hole + 4]])
-    while n > 0:
-        n -= 1
-        below = int(path[n])
-        zone = int(pool[below + 5])
-        if scope_at(ctx, int(pool[below + 4])) >= 0 and pool[zone + 4] >= 0:
-            seen = reveal_all(ctx, stacks)
-        else:
-            seen = reveal(ctx, stacks)
-        labels = int(pool[seen + 3])
-        k = 0
-        while not (
-            pool[labels + 4 + 2 * k] == pool[below + 4] and pool[labels + 5 + 2 * k] == zone
-        ):
-            k += 1
-        stacks = int(pool[seen + 4 + k])
-    return stacks
+from workbench.engine.kernels.stacks import frame_label, reveal, reveal_all, stacks_at
 
 
 @jit
@@ -78,8 +36,6 @@ def has_come(ctx, frame, bases):
     target = int(pool[below + 4])
     zone = int(pool[below + 5])
     stacks = stacks_at(ctx, int(pool[below + 3]), bases)
-    site = int(pool[frame + 3]) - SITE_BASE
-    cell = int(ctx.watch_cell[-1 - ctx.site_loop[site]])
     found = -1
     for i in range(int(pool[stacks]) >> 5):
         one = int(pool[stacks + 3 + i])
@@ -87,8 +43,7 @@ def has_come(ctx, frame, bases):
             continue
         if frame_label(ctx, one, False) != zone:
             continue
-        seen = int(pool[pool[one + 4] + 4])
-        yes = int(came(ctx, seen, int(pool[value + 7]), cell))
+        yes = int(key_came(ctx, one, frame))
         if yes < 0 or (found >= 0 and yes != found):
             raise Tangled
         found = yes
@@ -213,21 +168,7 @@ def substitute(ctx, row, hole, labels):
     if pool[hole] & 31 != HOLE:
         hole = int(pool[hole + 3])
     if member:
-        value = int(pool[hole + 4])
-        phase = IS_FRESH if pool[labels + 3] == 0 else IS_KNOWN
-        value = int(
-            term6(
-                ctx,
-                WATCH,
-                int(pool[value + 3]),
-                phase,
-                0,
-                int(pool[value + 6]),
-                int(pool[value + 7]),
-                int(pool[value + 8]),
-            )
-        )
-        frame = term3(ctx, FRAME, int(pool[hole + 3]), value, int(pool[hole + 5]))
+        frame = int(with_answer(ctx, hole, int(pool[labels + 3])))
         frames = term1(ctx, SET, frame)
     elif pool[labels + 3] != 0:
         bottom = intern(ctx, BOTTOM, buffer, 0, 0)
@@ -238,9 +179,8 @@ def substitute(ctx, row, hole, labels):
         zone = int(pool[labels + 4 + k])
         below = term3(ctx, HOLE, hole, target, zone)
         parents = term1(ctx, SET, below)
-        if scope_at(ctx, target) >= 0 and pool[zone + 4] == UNSAID:
-            number = int(pool[zone + 3])
-            zone = int(changed(ctx, zone, number, ASK - below, -1))
+        if scope_at(ctx, target) >= 0:
+            zone = int(to_be_asked(ctx, zone, below))
         frame = term3(ctx, FRAME, target, zone, parents)
         one = term1(ctx, SET, frame)
         frames = one if first else union(ctx, frames, one)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.engine.kernels.constants import (
-    DEAD,
-    UNKNOWN,
-    WALKED,
-)
+from workbench.engine.kernels.constants import DEAD, UNKNOWN, WALKED
 from workbench.engine.kernels.signatures import jit
 from workbench.engine.kernels.stack_queries import settle
 

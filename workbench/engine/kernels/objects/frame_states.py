@@ -43,13 +43,8 @@ from workbench.engine.kernels.constants import (
     WORD,
     Tangled,
 )
-from workbench.engine.kernels.hash_consing import (
-    intern,
-    term1,
-    term2,
-    term6,
-    union,
-)
+from workbench.engine.kernels.frames import added, scope_of, with_frame
+from workbench.engine.kernels.hash_consing import intern, term1, term2, term6, union
 from workbench.engine.kernels.objects.item_values import (
     constant,
     filled,
@@ -59,17 +54,8 @@ from workbench.engine.kernels.objects.item_values import (
     hidden,
     joined,
     name_at,
-    scope_of,
 )
-from workbench.engine.kernels.objects.key_trackers import (
-    added,
-    with_frame,
-)
-from workbench.engine.kernels.objects.key_tries import (
-    no_texts,
-    planted,
-    seen_child,
-)
+from workbench.engine.kernels.objects.key_tries import no_texts, planted, seen_child
 from workbench.engine.kernels.objects.residuals import (
     begins_apart,
     beside,
@@ -79,26 +65,6 @@ from workbench.engine.kernels.objects.residuals import (
     told,
 )
 from workbench.engine.kernels.signatures import jit
-
-
-@jit
-def zone_of(ctx, site, value):
-    """Zone of a count: exact within one token's reach of a bound, else far below or far inside."""
-    if value < 0:
-        return value
-    loop = ctx.site_loop[site]
-    if loop < 0:
-        return value
-    least = ctx.loop_min[loop]
-    most = ctx.loop_max[loop]
-    reach = ctx.loop_zone[loop]
-    if value < least:
-        if least - value > reach:
-            return FAR_BELOW
-        return value
-    if most < 0 or most - value > reach:
-        return FAR_INSIDE
-    return value
 
 
 @jit

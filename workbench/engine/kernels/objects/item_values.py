@@ -28,7 +28,6 @@ from workbench.engine.kernels.constants import (
     OBJECT_TAG,
     PENDING,
     RECORD,
-    SCOPE_SITE,
     SITE_BASE,
     STRANGE,
     TEXT,
@@ -37,11 +36,8 @@ from workbench.engine.kernels.constants import (
     WORK,
     Complex,
 )
-from workbench.engine.kernels.hash_consing import (
-    intern,
-    term2,
-    term3,
-)
+from workbench.engine.kernels.frames import scope_of
+from workbench.engine.kernels.hash_consing import intern, term2, term3
 from workbench.engine.kernels.objects.key_tries import (
     below_text,
     bytes_of,
@@ -50,22 +46,6 @@ from workbench.engine.kernels.objects.key_tries import (
     with_text,
 )
 from workbench.engine.kernels.signatures import jit
-
-
-@jit
-def scope_at(ctx, target):
-    """Number of the scope to whose end frames with this return belong, or -1."""
-    if target < SITE_BASE:
-        return -1
-    loop = int(ctx.site_loop[target - SITE_BASE])
-    return SCOPE_SITE - loop if loop <= SCOPE_SITE else -1
-
-
-@jit
-def scope_of(ctx, frame):
-    """Number of the scope whose frame it is, or -1."""
-    pool = ctx.pool
-    return scope_at(ctx, int(pool[frame + 3])) if pool[frame] & 31 == FRAME else -1
 
 
 @jit

@@ -13,23 +13,14 @@ from workbench.engine.kernels.constants import (
     LOST,
     OFF,
     SCOPE_SITE,
-    SET,
     SITE_BASE,
     TEXT,
     UNKEPT,
     WATCH,
 )
-from workbench.engine.kernels.hash_consing import (
-    term1,
-    term2,
-    term3,
-    term6,
-    union,
-)
-from workbench.engine.kernels.objects.key_tries import (
-    seen_child,
-    utf8_byte,
-)
+from workbench.engine.kernels.frames import with_frame
+from workbench.engine.kernels.hash_consing import term2, term6
+from workbench.engine.kernels.objects.key_tries import seen_child, utf8_byte
 from workbench.engine.kernels.signatures import jit
 
 
@@ -165,20 +156,6 @@ def watch(ctx, value, byte, exact):  # noqa: C901 - one branch a phase of an esc
     if node < 0 and seen < 0 and text < 0 and along == OFF and seen != LOST:
         return FAR_INSIDE
     return int(term6(ctx, WATCH, node, after, number, seen, text, along))
-
-
-@jit
-def added(ctx, elements, element):
-    """A SET (-1: none yet) with one more element."""
-    one = int(term1(ctx, SET, element))
-    return one if elements < 0 else int(union(ctx, elements, one))
-
-
-@jit
-def with_frame(ctx, frames, target, value, parents):
-    """A SET (-1: none yet) with one more frame."""
-    frame = int(term3(ctx, FRAME, target, value, parents))
-    return int(added(ctx, frames, frame))
 
 
 @jit

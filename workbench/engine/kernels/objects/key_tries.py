@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.engine.kernels.constants import (
-    MANY,
-    OFF,
-    SEEN,
-    Complex,
-)
-from workbench.engine.kernels.hash_consing import (
-    intern,
-)
+from workbench.engine.kernels.constants import MANY, OFF, SEEN, Complex
+from workbench.engine.kernels.hash_consing import intern
 from workbench.engine.kernels.signatures import jit
 
 

@@ -36,9 +36,8 @@ from workbench.engine.kernels.constants import (
     WORK,
     Complex,
 )
-from workbench.engine.kernels.hash_consing import (
-    find2,
-)
+from workbench.engine.kernels.frames import scope_of
+from workbench.engine.kernels.hash_consing import find2
 from workbench.engine.kernels.objects.item_values import (
     around,
     filled,
@@ -50,12 +49,8 @@ from workbench.engine.kernels.objects.item_values import (
     length_of,
     member_of,
     paired,
-    scope_of,
 )
-from workbench.engine.kernels.objects.key_tries import (
-    planted,
-    seen_child,
-)
+from workbench.engine.kernels.objects.key_tries import planted, seen_child
 from workbench.engine.kernels.signatures import jit
 
 
