@@ -21,7 +21,7 @@ from tests.engine.samples import lit, option, star
 from tests.engine.walks import Mask, choose, ids_of, mask_of
 from workbench.automaton import determinise, nfa
 from workbench.engine import engine, history, slices, tables
-from workbench.engine.kernels import closures, constants, hash_consing, mask_trees
+from workbench.engine.kernels import constants, hash_consing, mask_trees, stacks
 from workbench.grammar.ir import Alt, Expr, Grammar, Ref, Seq
 
 Patch = Callable[[Any], Any]
@@ -52,11 +52,11 @@ CRAFTED = (
 )
 
 
-def question_dropped(original: Any) -> Any:
-    """The mask cache's key lacks the last question."""
+def query_dropped(original: Any) -> Any:
+    """The mask cache's key lacks the last stack query."""
 
     def store(ctx: Any, *rest: Any) -> None:
-        ctx.count[constants.N_ASKED] = max(0, ctx.count[constants.N_ASKED] - 1)
+        ctx.count[constants.N_QUERIES] = max(0, ctx.count[constants.N_QUERIES] - 1)
         original(ctx, *rest)
 
     return store
@@ -116,8 +116,8 @@ def constant(value: Any) -> Patch:
 
 MUTANTS: dict[str, tuple[Any, str, Patch]] = {
     "nothing": (hash_consing, "union", lambda original: original),
-    "a question dropped from the cache's key": (mask_trees, "store", question_dropped),
-    "counts left out of the questions": (closures, "frame_label", constant(0)),
+    "a stack query dropped from the cache's key": (mask_trees, "store", query_dropped),
+    "counts left out of the stack queries": (stacks, "frame_zone", constant(0)),
     "a maximum too high by one": (tables.Packed, "sync", shifted("loop_max", 1)),
     "a minimum too low by one": (tables.Packed, "sync", shifted("loop_min", -1)),
     "far from a bound taken for any distance": (slices.Slices, "longest_run", constant(-2)),

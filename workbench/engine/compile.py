@@ -148,7 +148,11 @@ def _automaton(grammar: Grammar, vocabulary: Vocabulary, budgets: Budgets) -> Au
 def _size(compiled: CompiledGrammar) -> int:
     """Bytes that an engine has in use; room that it has not used yet costs nothing."""
     engine = compiled.engine
-    return engine.stats()["arena_bytes"] + int(engine.ctx.table.nbytes) + engine.packed.array.nbytes
+    return (
+        engine.stats()["arena_bytes"]
+        + int(engine.ctx.unique_table.nbytes)
+        + engine.packed.array.nbytes
+    )
 
 
 _compiled: ContentCache[CompiledGrammar] = ContentCache(

@@ -18,13 +18,13 @@ from workbench.automaton.budgets import Budgets, too_complex
 from workbench.automaton.model import Automaton
 from workbench.engine.arena import (
     ARENA_WORDS,
-    TABLE_SLOTS,
+    UNIQUE_SLOTS,
     doubled,
     give_back,
-    take_pool,
-    take_rows,
-    take_table,
+    take_arena,
+    take_masks,
     take_transitions,
+    take_unique_table,
 )
 from workbench.engine.busy import Busy
 from workbench.engine.kernels import constants, entries as k
@@ -44,8 +44,11 @@ _NO_ROOM = 2**31 - 2**20
 #: situations whose stored masks are found at once; a power of two
 _RECENT = 512
 #: arrays that a compaction renews
-_RENEWED = ("pool", "table", "trans", "rows", "recent", "rows_at", "row_hash", "row_table")
-_USED, _ROWS_USED = constants.USED, constants.ROWS
+_RENEWED = (
+    *("arena", "unique_table", "transitions", "masks"),
+    *("recent", "masks_at", "mask_hash", "mask_table"),
+)
+_USED, _DFA_STATES = constants.USED, constants.DFA_STATES
 
 
 class Engine:
@@ -74,8 +77,8 @@ class Engine:
         self.ctx.place(
             symbol_ids=np.array([t for ids in automaton.symbols for t in ids], dtype=np.int32),
             symbol_at=np.cumsum([0, *map(len, automaton.symbols)], dtype=np.int32),
-            loops=np.zeros(8, dtype=np.uint32),
-            around_loops=np.zeros(8, dtype=np.uint32),
+            byte_class=np.zeros(8, dtype=np.uint32),
+            loop_class=np.zeros(8, dtype=np.uint32),
             alive=np.zeros(4, dtype=np.uint32),
             found=np.zeros(5, dtype=np.int64),
             count=np.zeros(constants.COUNT_SLOTS, dtype=np.int64),
@@ -88,36 +91,37 @@ class Engine:
         self.busy = Busy(self._counts)
         self._new_scratch()
         self.ctx.place(
-            pool=take_pool(),
-            table=take_table(),
-            trans=take_transitions(),
-            rows=take_rows(self._rows_room),
+            arena=take_arena(),
+            unique_table=take_unique_table(),
+            transitions=take_transitions(),
+            masks=take_masks(self._masks_room),
         )
         self._begin_arena()
-        self._begin_rows()
+        self._begin_masks()
         self.start = self._intern_start()
 
     def __del__(self) -> None:
         if hasattr(self, "start"):
-            used = int(self.count[constants.USED]), int(self.count[constants.ROWS]) * self.stride
+            n_states = int(self.count[constants.DFA_STATES])
+            used = int(self.count[constants.USED]), n_states * self.stride
             ctx = self.ctx
-            give_back(ctx.pool, ctx.table, ctx.trans, ctx.rows, used)
+            give_back(ctx.arena, ctx.unique_table, ctx.transitions, ctx.masks, used)
 
     # -- arena ---------------------------------------------------------------------------------
 
     def _new_arena(self, words: int) -> None:
         self.ctx.place(
-            pool=np.zeros(words, dtype=np.int32),
-            # small at first: terms fall anywhere in it, and each page costs when it is first touched
-            table=np.zeros(max(TABLE_SLOTS, words // 64), dtype=np.int32),
-            trans=np.empty_like(self.ctx.trans),
+            arena=np.zeros(words, dtype=np.int32),
+            # small at first: nodes fall anywhere in it, and each page costs when it is first touched
+            unique_table=np.zeros(max(UNIQUE_SLOTS, words // 64), dtype=np.int32),
+            transitions=np.empty_like(self.ctx.transitions),
         )
         self._begin_arena()
 
     def _begin_arena(self) -> None:
         for slot in (
-            constants.TERMS,
-            constants.ROWS,
+            constants.NODES,
+            constants.DFA_STATES,
             constants.N_SHAPES,
             constants.N_SETS,
             constants.N_FRAMES,
@@ -128,33 +132,33 @@ class Engine:
         self.count[constants.WORK_LIMIT] = self.budgets.step_work
 
     def _forget_lone(self) -> None:
-        """The shapes of lone threads, where terms are numbered anew."""
+        """The shapes of lone threads, where nodes are numbered anew."""
         self.ctx.lone_shape[:] = 0
 
-    def _drop_rows(self) -> None:
-        self.ctx.place(rows=take_rows(self._rows_room))
-        self._begin_rows()
+    def _drop_masks(self) -> None:
+        self.ctx.place(masks=take_masks(self._masks_room))
+        self._begin_masks()
 
     @property
-    def _rows_room(self) -> int:
+    def _masks_room(self) -> int:
         """Words for stored masks, at first."""
         return 128 * self.n_words + 1024
 
-    def _begin_rows(self) -> None:
+    def _begin_masks(self) -> None:
         self.ctx.place(
             recent=np.zeros(2 * _RECENT, dtype=np.int64),
-            rows_at=np.zeros(514, dtype=np.int64),
-            row_hash=np.zeros(514, dtype=np.int64),
-            row_table=np.full(1024, -1, dtype=np.int32),
+            masks_at=np.zeros(514, dtype=np.int64),
+            mask_hash=np.zeros(514, dtype=np.int64),
+            mask_table=np.full(1024, -1, dtype=np.int32),
         )
         self.count[constants.N_MASKS] = 0
 
     def _intern_start(self) -> int:
         ctx = self.ctx.handle
         bottom = k.intern(ctx, constants.BOTTOM, self.ctx.buffer, 0, 0)
-        stacks = k.term1(ctx, constants.SET, bottom)
-        bases = k.term1(ctx, constants.BASES, stacks)
-        shape = k.term2(ctx, constants.SHAPE, self.automaton.start, 0)
+        stacks = k.node1(ctx, constants.SET, bottom)
+        bases = k.node1(ctx, constants.BASES, stacks)
+        shape = k.node2(ctx, constants.SHAPE, self.automaton.start, 0)
         return int(shape) << 32 | int(bases)
 
     # -- calling kernels -----------------------------------------------------------------------
@@ -175,7 +179,7 @@ class Engine:
             raise self._too_complex() from None
 
     def _go_on(self, kernel: Any, *arguments: Any) -> Any:
-        """:meth:`_run` by rows, or by the stacks where rows do not say enough."""
+        """:meth:`_run` by DFA states, or by the stacks where these do not say enough."""
         try:
             return self._run(kernel, *arguments, True)
         except Tangled:
@@ -187,7 +191,7 @@ class Engine:
         if isinstance(stop, Full):
             self._grow()
         elif isinstance(stop, Room):
-            self._grow_rows()
+            self._grow_masks()
         elif isinstance(stop, Complex):
             raise self._too_complex() from None
         else:
@@ -197,16 +201,17 @@ class Engine:
         return too_complex("step_work", budgets=self.budgets)
 
     def recover(self) -> None:
-        """Clear what a kernel that stopped has left behind: marks, notes, a row that is half filled in."""
+        """Clear what a kernel that stopped has left behind: marks, notes, transitions that are half filled in."""
         ctx, counts = self.ctx, self._counts
         for marks in (ctx.thread_of, ctx.queued, ctx.result_of, ctx.open_symbols):
             marks[:] = 0
-        row = counts[constants.EXPANDING] - 1
-        if row >= 0:
-            ctx.trans[row * self.stride + 1 : (row + 1) * self.stride] = constants.UNKNOWN
+        dfa_state = counts[constants.EXPANDING] - 1
+        if dfa_state >= 0:
+            first, end = dfa_state * self.stride + 1, (dfa_state + 1) * self.stride
+            ctx.transitions[first:end] = constants.UNKNOWN
         noted = counts[constants.NOTED]
         if noted:
-            ctx.pool[ctx.tree[:noted] + 2] = -1
+            ctx.arena[ctx.tree[:noted] + 2] = -1
         counts[constants.EXPANDING] = counts[constants.NOTED] = counts[constants.UNCLEAR] = 0
 
     def _grow(self) -> None:
@@ -216,19 +221,21 @@ class Engine:
             return
         ctx = self.ctx
         most = min(4 * self.budgets.arena_words, _NO_ROOM)
-        pool = 4 * int(self.count[constants.USED]) > 3 * ctx.pool.size
-        table = 8 * int(self.count[constants.TERMS]) > 3 * ctx.table.size
-        trans = (int(self.count[constants.ROWS]) + 1) * self.stride * 4 > 3 * ctx.trans.size
-        if (pool and 2 * ctx.pool.size > most) or (trans and 2 * ctx.trans.size > most):
+        arena = 4 * int(self.count[constants.USED]) > 3 * ctx.arena.size
+        unique_table = 8 * int(self.count[constants.NODES]) > 3 * ctx.unique_table.size
+        needed = (int(self.count[constants.DFA_STATES]) + 1) * self.stride
+        transitions = 4 * needed > 3 * ctx.transitions.size
+        longest = max(arena and ctx.arena.size, transitions and ctx.transitions.size)
+        if 2 * longest > most:
             raise too_complex("arena_words", limit=most, budgets=self.budgets)
-        if pool or not (table or trans):
-            ctx.place(pool=doubled(ctx.pool))
-        if table:
-            larger = np.zeros(4 * ctx.table.size, dtype=np.int32)
-            k.rehash(ctx.pool, larger, self.count)
-            ctx.place(table=larger)
-        if trans:
-            ctx.place(trans=doubled(ctx.trans))
+        if arena or not (unique_table or transitions):
+            ctx.place(arena=doubled(ctx.arena))
+        if unique_table:
+            larger = np.zeros(4 * ctx.unique_table.size, dtype=np.int32)
+            k.rehash(ctx.arena, larger, self.count)
+            ctx.place(unique_table=larger)
+        if transitions:
+            ctx.place(transitions=doubled(ctx.transitions))
 
     def _new_scratch(self) -> None:
         vocabulary = self.vocabulary
@@ -249,24 +256,24 @@ class Engine:
     def _untangle(self, shape: int) -> None:
         """From now on compute and store the masks of a shape by its stacks."""
         root = int(self._run_exactly(k.tangled_node, shape))
-        if self.ctx.pool[root + 1] == constants.BY_STACKS:
+        if self.ctx.arena[root + 1] == constants.BY_STACKS:
             if self.count[constants.KEEP]:
-                raise GrammarTooComplex("questions in one mask", constants.MOST_QUESTIONS)
+                raise GrammarTooComplex("stack queries in one mask", constants.MOST_QUERIES)
             # what was walked without keeping texts is of no use: fill() drops it and begins again
             self.count[constants.KEEP] = 1
             raise GrammarTooComplex("names in one token", 1)
-        self.ctx.pool[root + 1] = constants.BY_STACKS
+        self.ctx.arena[root + 1] = constants.BY_STACKS
 
     def tidy(self) -> None:
         """Compact the arena when it has outgrown its budget; positions outside histories become void."""
         counts = self._counts  # as _used(), without a call: it is asked after every token
-        if counts[_USED] + counts[_ROWS_USED] * self.stride > self._tidy_at:
+        if counts[_USED] + counts[_DFA_STATES] * self.stride > self._tidy_at:
             self.compact()
             self._tidy_at = max(self.budgets.arena_words, 2 * self._used())
 
     def _used(self) -> int:
         """Words of the arena and of the transitions that are in use."""
-        used: int = self._counts[constants.USED] + self._counts[constants.ROWS] * self.stride
+        used: int = self._counts[constants.USED] + self._counts[constants.DFA_STATES] * self.stride
         return used
 
     def compact(self) -> None:
@@ -291,23 +298,23 @@ class Engine:
         """Do so, in new arrays; ``positions`` are those of the sequences."""
         everything = np.concatenate([np.array([self.start], dtype=np.int64), *positions])
         roots = np.concatenate([everything >> 32, everything & 0xFFFFFFFF])
-        old_pool, used = self.ctx.pool, int(self.count[constants.USED])
-        moved = np.full(old_pool.size, -1, dtype=np.int32)
-        self._new_arena(max(ARENA_WORDS, old_pool.size // 8))
+        old_arena, used = self.ctx.arena, int(self.count[constants.USED])
+        moved = np.full(old_arena.size, -1, dtype=np.int32)
+        self._new_arena(max(ARENA_WORDS, old_arena.size // 8))
         while True:
             new_roots = roots.copy()
             try:
-                k.compact(self.ctx.handle, old_pool.copy(), used, new_roots, moved)
+                k.compact(self.ctx.handle, old_arena.copy(), used, new_roots, moved)
                 break
             except Full:
-                self._new_arena(2 * self.ctx.pool.size)
+                self._new_arena(2 * self.ctx.arena.size)
                 moved[:] = -1
         half = len(everything)
         renumbered = new_roots[:half] << 32 | new_roots[half:]
         self.start = int(renumbered[0])
         ends = np.cumsum([1, *map(len, positions)])
         renumber(sequences, np.split(renumbered, ends)[1:-1])
-        self._drop_rows()
+        self._drop_masks()
         self.epoch += 1
         self.count[constants.EPOCH] = self.epoch
 
@@ -417,24 +424,24 @@ class Engine:
         counts[constants.MISSES] += 1
         wide = True
         while True:
-            closed = 0
+            reached = 0
             try:
-                run = int(k.prepare_at(self.ctx.handle, position))
-                part, loops, walked = None, 0, counts[constants.WALKED]
-                beyond = constants.ALL_BEYOND if run == 2 else 0
-                if run:
-                    loops = int.from_bytes(self.ctx.around_loops.tobytes(), "little")
-                    part = self.slices.best(loops, beyond)
+                loop = int(k.prepare_at(self.ctx.handle, position))
+                part, byte_class, walked = None, 0, counts[constants.WALKED]
+                non_ascii = constants.ALL_NON_ASCII if loop == 2 else 0
+                if loop:
+                    byte_class = int.from_bytes(self.ctx.loop_class.tobytes(), "little")
+                    part = self.slices.best(byte_class, non_ascii)
                 for wider in self.slices.wider(part, self.ctx.alive) if wide else ():
-                    closed = self._closed(wider, position)
-                    if closed:
+                    reached = self._invariant(wider, position)
+                    if reached:
                         part = wider
                         break
-                arrays, outside = (NOTHING, -1) if part is None else (part.part, part.beyond)
-                k.finish_at(self.ctx.handle, arrays.handle, outside, closed, position)
+                arrays, outside = (NOTHING, -1) if part is None else (part.part, part.non_ascii)
+                k.finish_at(self.ctx.handle, arrays.handle, outside, reached, position)
             except (Tangled, Complex) as stop:
                 self.recover()
-                if closed:
+                if reached:
                     # it looked at more than tokens lead to
                     wide = False
                 elif isinstance(stop, Tangled):
@@ -444,44 +451,44 @@ class Engine:
             except Stopped as stop:
                 self._make_room(stop)
             else:
-                if loops and not closed:
-                    self.slices.walked(loops, beyond, counts[constants.WALKED] - walked)
+                if byte_class and not reached:
+                    self.slices.walked(byte_class, non_ascii, counts[constants.WALKED] - walked)
                 words: NDArray[np.uint32] = self.ctx.words
                 return words
 
-    def _closed(self, part: Slice, position: int) -> int:
-        """To how many rows any run of a slice's characters comes, all alive; 0 where that is not so.
+    def _invariant(self, part: Slice, position: int) -> int:
+        """How many DFA states any characters of a slice lead to, if all of them live; else 0.
 
-        What was asked in vain is forgotten, so that masks do not depend on it.
+        The stack queries of a check that failed are dropped: the mask's key must not depend on them.
         """
         counts = self._counts
-        asked, work = counts[constants.N_ASKED], counts[constants.WORK]
-        limits = part.beyond, part.longest
+        asked, work = counts[constants.N_QUERIES], counts[constants.WORK]
+        limits = part.non_ascii, part.longest
         try:
-            rows = int(k.closed_at(self.ctx.handle, part.part.handle, *limits, position))
+            reached = int(k.invariant_at(self.ctx.handle, part.part.handle, *limits, position))
         except (Tangled, Complex):
             self.recover()
-            rows = 0
-        if not rows:
-            counts[constants.N_ASKED], counts[constants.WORK] = asked, work
-        return rows
+            reached = 0
+        if not reached:
+            counts[constants.N_QUERIES], counts[constants.WORK] = asked, work
+        return reached
 
-    def _grow_rows(self) -> None:
+    def _grow_masks(self) -> None:
         """Make room for one more mask; forget all when they have used up their budget."""
         ctx, n = self.ctx, int(self.count[constants.N_MASKS])
-        full = int(ctx.rows_at[n]) + self.n_words > ctx.rows.size
-        if full and 8 * ctx.rows.size > self.budgets.row_bytes:
-            k.forget_rows(ctx.handle)
-            self._drop_rows()
+        full = int(ctx.masks_at[n]) + self.n_words > ctx.masks.size
+        if full and 8 * ctx.masks.size > self.budgets.row_bytes:
+            k.forget_masks(ctx.handle)
+            self._drop_masks()
             return
         if full:
-            ctx.place(rows=doubled(ctx.rows))
-        if n + 2 > ctx.row_hash.size // 2:
-            rows_at = np.concatenate([ctx.rows_at, np.zeros_like(ctx.rows_at)])
-            row_hash = np.concatenate([ctx.row_hash, np.zeros_like(ctx.row_hash)])
-            row_table = np.full(2 * ctx.row_table.size, -1, dtype=np.int32)
-            k.rehash_rows(row_hash, row_table, n)
-            ctx.place(rows_at=rows_at, row_hash=row_hash, row_table=row_table)
+            ctx.place(masks=doubled(ctx.masks))
+        if n + 2 > ctx.mask_hash.size // 2:
+            masks_at = np.concatenate([ctx.masks_at, np.zeros_like(ctx.masks_at)])
+            mask_hash = np.concatenate([ctx.mask_hash, np.zeros_like(ctx.mask_hash)])
+            mask_table = np.full(2 * ctx.mask_table.size, -1, dtype=np.int32)
+            k.rehash_masks(mask_hash, mask_table, n)
+            ctx.place(masks_at=masks_at, mask_hash=mask_hash, mask_table=mask_table)
 
     # -- views ---------------------------------------------------------------------------------
 
@@ -491,10 +498,10 @@ class Engine:
             items = self.contents(position >> 32)
         return tuple(int(state) for state in items[::2])
 
-    def contents(self, term: int) -> list[int]:
-        """What a term is made of."""
-        n = int(self.ctx.pool[term]) >> 5
-        return [int(value) for value in self.ctx.pool[term + 3 : term + 3 + n]]
+    def contents(self, node: int) -> list[int]:
+        """What a node is made of."""
+        n = int(self.ctx.arena[node]) >> 5
+        return [int(value) for value in self.ctx.arena[node + 3 : node + 3 + n]]
 
     def stacks(self, position: int, limit: int) -> list[tuple[int, list[tuple[int, int]]]]:
         """Up to ``limit`` threads as (state, frames top first); a frame is (return, count)."""
@@ -502,15 +509,15 @@ class Engine:
         with self.lock, self.busy:
             items = self.contents(position >> 32)
             bases = self.contents(position & 0xFFFFFFFF)
-            for state, hole in zip(items[::2], items[1::2], strict=True):
+            for state, variable in zip(items[::2], items[1::2], strict=True):
                 # depth first over the parents, one path a stack
                 todo: list[tuple[int, tuple[tuple[int, int], object] | None]] = [
-                    (bases[hole], None)
+                    (bases[variable], None)
                 ]
                 while todo and len(out) < limit:
                     stacks, path = todo.pop()
                     for element in reversed(self.contents(stacks)):
-                        if int(self.ctx.pool[element]) & 31 == constants.BOTTOM:
+                        if int(self.ctx.arena[element]) & 31 == constants.BOTTOM:
                             out.append((state, _unlink(path)))
                             if len(out) >= limit:
                                 break
@@ -546,12 +553,12 @@ class Engine:
             "masks": int(count[constants.N_MASKS]),
             "trie_nodes": int(count[constants.WALKED]),
             "steps": int(count[constants.STEPS]),
-            "configurations": int(count[constants.ROWS]),
+            "configurations": int(count[constants.DFA_STATES]),
             "shapes": int(count[constants.N_SHAPES]),
             "stack_sets": int(count[constants.N_SETS]),
             "stack_nodes": int(count[constants.N_FRAMES]),
             "arena_bytes": 4 * self._used()
-            + 4 * int(self.ctx.rows_at[int(count[constants.N_MASKS])]),
+            + 4 * int(self.ctx.masks_at[int(count[constants.N_MASKS])]),
             "evictions": self.epoch,
         }
 

@@ -18,8 +18,8 @@ def least_bytes(engine: Engine, position: int) -> int:
     bases = engine.contents(position & 0xFFFFFFFF)
     known: dict[tuple[int, int], int] = {}
     return min(
-        _through(engine, state, bases[hole], known)
-        for state, hole in zip(items[::2], items[1::2], strict=True)
+        _through(engine, state, bases[variable], known)
+        for state, variable in zip(items[::2], items[1::2], strict=True)
     )
 
 
@@ -35,7 +35,7 @@ def _through(engine: Engine, state: int, stacks: int, known: dict[tuple[int, int
         best = 2**60
         missing = []
         for element in engine.contents(here[1]):
-            if int(engine.ctx.pool[element]) & 31 == constants.BOTTOM:
+            if int(engine.ctx.arena[element]) & 31 == constants.BOTTOM:
                 best = min(best, int(distance[here[0]]))
                 continue
             target, value, parents = engine.contents(element)
@@ -64,10 +64,10 @@ def _within(engine: Engine, state: int, target: int, value: int) -> int:
         scope = automaton.scopes[constants.SCOPE_SITE - loop]
         if not scope.members and not scope.least:
             return here
-        record = engine.contents(value)
-        words = record[constants.BITS - 3 :]
+        frame_state = engine.contents(value)
+        words = frame_state[constants.BITS - 3 :]
         came = sum(word << constants.WORD * i for i, word in enumerate(words))
-        return automaton.scope_costs().cost(state, scope, came, record[0])
+        return automaton.scope_costs().cost(state, scope, came, frame_state[0])
     if loop < 0:
         # a text that may not come must go on by one byte at least
         return here + int(entries.excluded(ctx.handle, value))
@@ -81,8 +81,8 @@ def number_of_stacks(engine: Engine, position: int, most: int) -> int:
     bases = engine.contents(position & 0xFFFFFFFF)
     known: dict[int, int] = {}
     total = 0
-    for hole in items[1::2]:
-        total += _paths(engine, bases[hole], known, most)
+    for variable in items[1::2]:
+        total += _paths(engine, bases[variable], known, most)
         if total >= most:
             return most
     return total
@@ -95,7 +95,7 @@ def _paths(engine: Engine, stacks: int, known: dict[int, int], most: int) -> int
         if here not in known:
             below = [
                 None
-                if int(engine.ctx.pool[element]) & 31 == constants.BOTTOM
+                if int(engine.ctx.arena[element]) & 31 == constants.BOTTOM
                 else engine.contents(element)[2]
                 for element in engine.contents(here)
             ]

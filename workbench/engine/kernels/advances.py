@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from workbench.engine.kernels.closures import add_result, shape_and_bases, step
 from workbench.engine.kernels.constants import ASK, DEAD, REFUSED
-from workbench.engine.kernels.lazy_dfa import next_row, plain_row
+from workbench.engine.kernels.lazy_dfa import plain_dfa_state, transition
 from workbench.engine.kernels.signatures import jit
 
 
 @jit
-def advance(ctx, data, start, stop, shape, bases, by_rows):
+def advance(ctx, data, start, stop, shape, bases, by_dfa):
     """Feed bytes to a sequence: ``(shape, bases)`` after them, or ``(REFUSED, position)``.
 
-    ``by_rows`` is false where rows do not say enough (Tangled): then the stacks are asked at every byte.
+    ``by_dfa`` is false where DFA states do not say enough (Tangled): then the stacks are asked at every byte.
     """
-    pool = ctx.pool
-    trans = ctx.trans
+    arena = ctx.arena
+    transitions = ctx.transitions
     stride = int(ctx.stride)
     for i in range(start, stop):
         cls = int(data[i])
-        row = int(pool[shape + 1])
-        if row < 0:
-            row = plain_row(ctx, shape)
+        dfa_state = int(arena[shape + 1])
+        if dfa_state < 0:
+            dfa_state = plain_dfa_state(ctx, shape)
         following = ASK
-        if by_rows:
-            following = next_row(ctx, row, cls)
+        if by_dfa:
+            following = transition(ctx, dfa_state, cls)
         if following == DEAD:
             return REFUSED, i
         if following >= 0:
-            after = int(trans[following * stride])
-            before = int(trans[row * stride])
-            if pool[after + 4] == pool[before + 4]:
-                shape = int(pool[after + 3])
+            after = int(transitions[following * stride])
+            before = int(transitions[dfa_state * stride])
+            if arena[after + 4] == arena[before + 4]:
+                shape = int(arena[after + 3])
                 continue
         m = step(ctx, shape, bases, cls, True)
         if m == 0:
@@ -53,14 +53,14 @@ def advance_symbol(ctx, symbol, shape, bases):
 @jit
 def both(ctx, shape, bases, shape2, bases2):
     """A sequence in either of two configurations; returns what :func:`advance` does."""
-    pool = ctx.pool
+    arena = ctx.arena
     m = 0
-    for i in range(0, int(pool[shape]) >> 5, 2):
-        stacks = int(pool[bases + 3 + pool[shape + 4 + i]])
-        m = add_result(ctx, m, int(pool[shape + 3 + i]), stacks)
-    for i in range(0, int(pool[shape2]) >> 5, 2):
-        stacks = int(pool[bases2 + 3 + pool[shape2 + 4 + i]])
-        m = add_result(ctx, m, int(pool[shape2 + 3 + i]), stacks)
+    for i in range(0, int(arena[shape]) >> 5, 2):
+        stacks = int(arena[bases + 3 + arena[shape + 4 + i]])
+        m = add_result(ctx, m, int(arena[shape + 3 + i]), stacks)
+    for i in range(0, int(arena[shape2]) >> 5, 2):
+        stacks = int(arena[bases2 + 3 + arena[shape2 + 4 + i]])
+        m = add_result(ctx, m, int(arena[shape2 + 3 + i]), stacks)
     for k in range(m):
         ctx.result_of[ctx.result_state[k]] = 0
     shape, bases = shape_and_bases(ctx, m)

@@ -7,7 +7,7 @@ from workbench.engine.kernels.signatures import jit
 
 
 @jit
-def character_begun(byte, beyond):
+def character_begun(byte, non_ascii):
     """What is to come after the first byte of a character in UTF-8, C2 to F4: see :func:`character_on`."""
     left = 0 if byte < 0xE0 else 1 if byte < 0xF0 else 2
     kind = 1
@@ -19,7 +19,7 @@ def character_begun(byte, beyond):
         kind = 4
     elif byte == 0xF4:
         kind = 5
-    elif byte == 0xE2 and beyond == NO_LINES:
+    elif byte == 0xE2 and non_ascii == NO_LINES:
         kind = 6
     return 64 * left + kind
 

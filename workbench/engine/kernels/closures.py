@@ -1,4 +1,7 @@
-"""Closures of configurations: which threads live, and where a symbol leads them."""
+"""Closures of configurations, as of an Earley set: which threads live, and where a symbol leads them.
+
+Completion pops frames of the graph-structured stack, prediction pushes them.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ from workbench.engine.kernels.constants import (
     ASK,
     BASES,
     FRAME,
-    HOLE,
     JUMP,
     MOST_STEPS,
     NEED,
@@ -15,6 +17,7 @@ from workbench.engine.kernels.constants import (
     SITE_BASE,
     STEPS,
     UNCLEAR,
+    VARIABLE,
     WORK,
     WORK_LIMIT,
     Complex,
@@ -23,14 +26,14 @@ from workbench.engine.kernels.constants import (
 )
 from workbench.engine.kernels.counters import iterated, zone_of
 from workbench.engine.kernels.frames import with_frame
-from workbench.engine.kernels.hash_consing import intern, term3, union
+from workbench.engine.kernels.hash_consing import intern, node3, union
 from workbench.engine.kernels.objects.interface import (
     begin_frame,
-    delivered,
     end_frame,
     guarded,
+    tracked,
     undecided,
-    watched,
+    value_delivered,
 )
 from workbench.engine.kernels.signatures import jit
 
@@ -110,26 +113,26 @@ def pop_all(ctx, n, stacks, cls, exact):
     """Add the threads that go on behind a completed frame, for each frame on top of ``stacks``.
 
     Texts that wait for an answer are completed only when their quotation mark comes next (``cls``).
-    Returns ``(new size of the closure, ASK - hole or 0, whether the empty stack is a member)``.
+    Returns ``(new size of the closure, ASK - variable or 0, whether the empty stack is a member)``.
     """
-    pool = ctx.pool
+    arena = ctx.arena
     count = ctx.count
     tree = ctx.tree
     rounds = 0
     rounds_state = -1
     bottom = 0
-    for i in range(int(pool[stacks]) >> 5):
-        frame = int(pool[stacks + 3 + i])
-        kind = pool[frame] & 31
+    for i in range(int(arena[stacks]) >> 5):
+        frame = int(arena[stacks + 3 + i])
+        kind = arena[frame] & 31
         count[WORK] += 1
-        if kind == HOLE:
+        if kind == VARIABLE:
             return n, ASK - frame, bottom
         if kind != FRAME:
             bottom = 1
             continue
-        target = int(pool[frame + 3])
-        value = int(pool[frame + 4])
-        parents = int(pool[frame + 5])
+        target = int(arena[frame + 3])
+        value = int(arena[frame + 4])
+        parents = int(arena[frame + 5])
         back = target
         loop = -1
         if target >= SITE_BASE:
@@ -139,7 +142,7 @@ def pop_all(ctx, n, stacks, cls, exact):
             if loop < 0:
                 parents = int(end_frame(ctx, frame, loop, cls, exact))
         elif value != 0:
-            parents = int(delivered(ctx, parents, value, exact))
+            parents = int(value_delivered(ctx, parents, value, exact))
         if parents <= ASK:
             return n, parents, bottom
         if parents < 0:
@@ -156,7 +159,7 @@ def pop_all(ctx, n, stacks, cls, exact):
                 n = flush_rounds(ctx, n, rounds_state, rounds)
                 rounds_state = state
                 rounds = 0
-            tree[rounds] = term3(ctx, FRAME, target, value, parents)
+            tree[rounds] = node3(ctx, FRAME, target, value, parents)
             rounds += 1
         if can_leave:
             n = add_thread(ctx, n, back, parents)
@@ -283,7 +286,7 @@ def push_all(ctx, n, cls, exact):
                     if count[UNCLEAR] != 0:
                         decided(ctx, target, cls)
                     elif stacks <= ASK:
-                        # what is asked here can only be told by the stacks
+                        # only the stacks can answer what is asked here
                         raise Tangled
                     if stacks < 0:
                         continue
@@ -310,13 +313,13 @@ def push_all(ctx, n, cls, exact):
 @jit
 def begin_closure(ctx, shape, bases):
     """Start a closure with the threads of a configuration; returns its size."""
-    pool = ctx.pool
+    arena = ctx.arena
     ctx.agenda[0] = 0
     n = 0
-    items = int(pool[shape]) >> 5
+    items = int(arena[shape]) >> 5
     for i in range(0, items, 2):
-        state = int(pool[shape + 3 + i])
-        stacks = int(pool[bases + 3 + pool[shape + 4 + i]])
+        state = int(arena[shape + 3 + i])
+        stacks = int(arena[bases + 3 + arena[shape + 4 + i]])
         n = add_thread(ctx, n, state, stacks)
     return n
 
@@ -333,9 +336,9 @@ def end_closure(ctx, n):
 def close(ctx, n, cls, exact):
     """Add the threads behind empty edges and behind completed frames to a closure.
 
-    Returns ``(new size, ASK - hole or 0, whether the empty stack may be completed)``.
+    Returns ``(new size, ASK - variable or 0, whether the empty stack may be completed)``.
     """
-    pool = ctx.pool
+    arena = ctx.arena
     count = ctx.count
     ask = 0
     yes = 0
@@ -367,14 +370,14 @@ def close(ctx, n, cls, exact):
             n, ask, bottom = pop_all(ctx, n, stacks, cls, exact)
             yes |= bottom
     if ctx.has_watch != 0 and ask == 0:
-        # the frames that watch must be seen before a byte is taken
+        # frames with trackers must be seen before a byte is taken
         for k in range(n):
             if ctx.watched[ctx.thread_state[k]] == 0:
                 continue
             stacks = int(ctx.thread_stacks[k])
-            for i in range(int(pool[stacks]) >> 5):
-                element = int(pool[stacks + 3 + i])
-                if pool[element] & 31 == HOLE:
+            for i in range(int(arena[stacks]) >> 5):
+                element = int(arena[stacks + 3 + i])
+                if arena[element] & 31 == VARIABLE:
                     ask = ASK - element
     return n, ask, yes
 
@@ -383,7 +386,7 @@ def close(ctx, n, cls, exact):
 def step(ctx, shape, bases, cls, exact):
     """One symbol: the threads that live after it, in ``result_state``.
 
-    Returns their number (0: dead) or ASK - hole. Nothing is remembered here.
+    Returns their number (0: dead) or ASK - variable. Nothing is remembered here.
     """
     count = ctx.count
     count[STEPS] += 1
@@ -403,7 +406,7 @@ def step(ctx, shape, bases, cls, exact):
                     if ctx.has_watch != 0 and ctx.watched[state] != 0:
                         if undecided(ctx, stacks):
                             raise Tangled
-                        stacks = int(watched(ctx, stacks, cls, exact))
+                        stacks = int(tracked(ctx, stacks, cls, exact))
                         if stacks < 0:
                             continue
                     target = int(ctx.edge_target[e])
@@ -418,7 +421,7 @@ def step(ctx, shape, bases, cls, exact):
 
 @jit
 def shape_and_bases(ctx, m):
-    """Intern the threads that step() left: SHAPE and BASES, holes numbered by first use."""
+    """Intern the threads that step() left: SHAPE and BASES, stack variables numbered by first use."""
     states = ctx.result_state
     sets = ctx.result_stacks
     for i in range(1, m):
@@ -432,21 +435,21 @@ def shape_and_bases(ctx, m):
         states[k] = state
         sets[k] = stacks
     buffer = ctx.buffer
-    holes = ctx.result_of  # all zero outside step(); used as scratch and cleared below
+    variables = ctx.result_of  # all zero outside step(); used as scratch and cleared below
     h = 0
     for i in range(m):
         stacks = sets[i]
         k = 0
-        while k < h and holes[k] != stacks:
+        while k < h and variables[k] != stacks:
             k += 1
         if k == h:
-            holes[h] = stacks
+            variables[h] = stacks
             h += 1
         buffer[2 * i] = states[i]
         buffer[2 * i + 1] = k
     shape = intern(ctx, SHAPE, buffer, 0, 2 * m)
     for k in range(h):
-        buffer[k] = holes[k]
-        holes[k] = 0
+        buffer[k] = variables[k]
+        variables[k] = 0
     bases = intern(ctx, BASES, buffer, 0, h)
     return shape, bases

@@ -29,14 +29,14 @@ from numpy.typing import NDArray
 __all__ = ["COLUMNS", "SCRATCH", "Context", "Part", "context_type", "part_type", "words_at"]
 
 _ARRAYS = {
-    "pool": int32,
-    "table": int32,
+    "arena": int32,
+    "unique_table": int32,
     "count": int64,
-    "trans": int32,
-    "rows_at": int64,
-    "rows": uint32,
-    "row_hash": int64,
-    "row_table": int32,
+    "transitions": int32,
+    "masks_at": int64,
+    "masks": uint32,
+    "mask_hash": int64,
+    "mask_table": int32,
     "recent": int64,
     "blob": uint8,
     "offsets": int64,
@@ -49,13 +49,13 @@ _ARRAYS = {
     "symbol_ids": int32,
     "symbol_at": int32,
     "found": int64,
-    "loops": uint32,
-    "around_loops": uint32,
+    "byte_class": uint32,
+    "loop_class": uint32,
     "alive": uint32,
     "words": uint32,
 }
-#: numbers of the automaton: states; symbols (the bytes, then what stands for whole tokens); words of a row of
-#: transitions; words of a set of symbols; whether ``call_order`` holds; whether frames watch, scopes gather;
+#: numbers of the automaton: states; symbols (the bytes, then what stands for whole tokens); words of a DFA state in
+#: the transition table; words of a set of symbols; whether ``call_order`` holds; whether frames watch, scopes gather;
 #: members that one token can complete, at most
 _NUMBERS = (
     "n_states",
@@ -91,8 +91,8 @@ COLUMNS = (
     "loop_min",
     "loop_max",
     "loop_zone",
-    # whether a state's bytes are watched by the frame above which it runs; per watch: root of the tree of texts
-    # that may not come, the cell of texts that came or -1, its language or -1, whether texts that it reads can
+    # whether a state's bytes are read by the tracker in the frame above which it runs; per watch: root of the tree of
+    # texts that may not come, the cell of keys that came or -1, its language or -1, whether texts that it reads can
     # be left open in a walk (1: if another ends before in the same token; 2: in any case), what else they are
     "watched",
     "watch_root",
@@ -145,35 +145,35 @@ SCRATCH = (
     "result_of",
     # per state the SHAPE of a lone thread in it, 0 where it is not known
     "lone_shape",
-    # the contents of a term that is to be interned; frames; a list of terms
+    # the contents of a node that is to be interned; frames; a list of nodes
     "buffer",
     "tree",
-    "path",
-    # (hole, labels) asked in the walk under way; holes on the way to the stacks
-    "asked",
-    "hole_path",
-    # rows by depth of a walk, and of a second one beside it
-    "row_at",
-    "other_row_at",
-    # bytes of a text; the nodes of a tree on its way; how many texts are left after each
+    "listed",
+    # (stack query, return set) of the walk under way; variables on the way to the stacks
+    "queries",
+    "variable_path",
+    # DFA states by depth of a walk, and of a second one beside it
+    "dfa_state_at",
+    "other_dfa_state_at",
+    # bytes of a text; the trie nodes on its path; how many texts are left after each
     "text",
-    "way",
+    "trie_path",
     "left",
-    # rows of a run by its length, and what they lead to
+    # DFA states of a self-loop by the characters taken, and what they lead to
     "chain",
     "follow",
-    # rows that a run may come to, the same with what they ask answered, what is to come of a character, how many
-    # bytes it took, and which of them is where, by hash
-    "closed_row",
-    "closed_asked",
-    "closed_state",
-    "closed_level",
-    "closed_place",
-    # the records around a value, innermost first, and their scopes
-    "levels",
-    "scopes",
-    # symbols on which a row is not known; segments of the alphabet: of each symbol, first link and first symbol of
-    # each; links of a segment's edges: (next link or -1, target, stacks)
+    # DFA states that an invariance check comes to, the same with their stack queries answered, what is to come of a
+    # character, how many bytes it took, and which of them is where, by hash
+    "reached_state",
+    "reached_resolved",
+    "reached_rest",
+    "reached_length",
+    "reached_slot",
+    # the frame states around a value, innermost first, and their scopes
+    "nested",
+    "nested_scopes",
+    # symbols on which a DFA state is not known; segments of the alphabet: of each symbol, first link and first symbol
+    # of each; links of a segment's edges: (next link or -1, target, stacks)
     "open_symbols",
     "cut",
     "head",
@@ -181,7 +181,7 @@ SCRATCH = (
     "link",
 )
 _PART = {
-    "rows": uint32,
+    "masks": uint32,
     "exits": int32,
     "exits_at": int32,
     "inner": int32,
@@ -190,7 +190,7 @@ _PART = {
     "leaves_at": int32,
     "odd": int32,
     "lengths": int32,
-    "loops": uint32,
+    "byte_class": uint32,
     "deepest": int32,
 }
 _WORD = ir.IntType(64)

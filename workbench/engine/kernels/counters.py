@@ -1,4 +1,4 @@
-"""Counts of repetitions, and the zones that stand for them: counting automata with counter abstraction."""
+"""Counts of repetitions: a counting automaton, with counts far from their bounds abstracted to zones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terms: tuples of int32 that are kept once, so that equal ids mean equal contents (see ``sequences.py``)."""
+"""Hash consing: nodes are tuples of int32 that are kept once, so that equal ids mean equal contents (Ershov)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from workbench.engine.kernels.constants import (
     N_FRAMES,
     N_SETS,
     N_SHAPES,
+    NODES,
     SET,
     SHAPE,
-    TERMS,
     USED,
     WORK,
     Complex,
@@ -20,47 +20,47 @@ from workbench.engine.kernels.signatures import jit
 
 @jit
 def mix(h, value):
-    """Take one more value into a hash of a term."""
+    """Take one more value into a hash of a node."""
     h = ((h ^ (value & 0xFFFFFFFF)) * 0x2545F491) & 0x7FFFFFFFFFFFFFFF
     return (h ^ (h >> 29)) & 0xFFFFFFFF
 
 
 @jit
 def intern(ctx, kind, buffer, at, n):
-    """Id of the term with these contents."""
-    pool = ctx.pool
-    table = ctx.table
+    """Id of the node with these contents."""
+    arena = ctx.arena
+    unique_table = ctx.unique_table
     count = ctx.count
     h = int(kind) * 0x1F123BB5
     for i in range(at, at + n):
         h = mix(h, int(buffer[i]))
-    mask = table.size - 1
+    mask = unique_table.size - 1
     slot = (h ^ (h >> 15)) & mask
     head = kind + 32 * n
     while True:
-        term = int(table[slot])
-        if term == 0:
+        node = int(unique_table[slot])
+        if node == 0:
             break
-        if pool[term] == head:
+        if arena[node] == head:
             same = True
             for i in range(n):
-                if pool[term + 3 + i] != buffer[at + i]:
+                if arena[node + 3 + i] != buffer[at + i]:
                     same = False
                     break
             if same:
-                return term
+                return node
         slot = (slot + 1) & mask
     used = int(count[USED])
-    if used + n + 3 > pool.size or 2 * (count[TERMS] + 1) > table.size:
+    if used + n + 3 > arena.size or 2 * (count[NODES] + 1) > unique_table.size:
         raise Full
-    pool[used] = head
-    pool[used + 1] = -1
-    pool[used + 2] = -1
+    arena[used] = head
+    arena[used + 1] = -1
+    arena[used + 2] = -1
     for i in range(n):
-        pool[used + 3 + i] = buffer[at + i]
-    table[slot] = used
+        arena[used + 3 + i] = buffer[at + i]
+    unique_table[slot] = used
     count[USED] = used + n + 3
-    count[TERMS] += 1
+    count[NODES] += 1
     if kind == SHAPE:
         count[N_SHAPES] += 1
     elif kind == SET:
@@ -71,54 +71,54 @@ def intern(ctx, kind, buffer, at, n):
 
 
 @jit
-def find2(ctx, kind, a, b):
-    """Id of an existing term with two contents, or -1; changes nothing."""
-    pool = ctx.pool
-    table = ctx.table
+def find_node2(ctx, kind, a, b):
+    """Id of an existing node with two contents, or -1; changes nothing."""
+    arena = ctx.arena
+    unique_table = ctx.unique_table
     h = mix(mix(kind * 0x1F123BB5, int(a)), int(b))
-    mask = table.size - 1
+    mask = unique_table.size - 1
     slot = (h ^ (h >> 15)) & mask
     head = kind + 64
     while True:
-        term = int(table[slot])
-        if term == 0:
+        node = int(unique_table[slot])
+        if node == 0:
             return -1
-        if pool[term] == head and pool[term + 3] == a and pool[term + 4] == b:
-            return term
+        if arena[node] == head and arena[node + 3] == a and arena[node + 4] == b:
+            return node
         slot = (slot + 1) & mask
 
 
 @jit
-def rehash(pool, table, count):
-    """Fill an empty table with all terms of the pool."""
-    mask = table.size - 1
-    term = 3
+def rehash(arena, unique_table, count):
+    """Fill an empty unique table with all nodes of the arena."""
+    mask = unique_table.size - 1
+    node = 3
     used = int(count[USED])
-    while term < used:
-        head = int(pool[term])
+    while node < used:
+        head = int(arena[node])
         kind = head & 31
         n = head >> 5
         h = kind * 0x1F123BB5
-        for i in range(term + 3, term + 3 + n):
-            h = mix(h, int(pool[i]))
+        for i in range(node + 3, node + 3 + n):
+            h = mix(h, int(arena[i]))
         slot = (h ^ (h >> 15)) & mask
-        while table[slot] != 0:
+        while unique_table[slot] != 0:
             slot = (slot + 1) & mask
-        table[slot] = term
-        term += n + 3
+        unique_table[slot] = node
+        node += n + 3
 
 
 @jit
-def term1(ctx, kind, a):
-    """Intern a term with one content."""
+def node1(ctx, kind, a):
+    """Intern a node with one content."""
     buffer = ctx.buffer
     buffer[0] = a
     return intern(ctx, kind, buffer, 0, 1)
 
 
 @jit
-def term2(ctx, kind, a, b):
-    """Intern a term with two contents."""
+def node2(ctx, kind, a, b):
+    """Intern a node with two contents."""
     buffer = ctx.buffer
     buffer[0] = a
     buffer[1] = b
@@ -126,8 +126,8 @@ def term2(ctx, kind, a, b):
 
 
 @jit
-def term3(ctx, kind, a, b, c):
-    """Intern a term with three contents."""
+def node3(ctx, kind, a, b, c):
+    """Intern a node with three contents."""
     buffer = ctx.buffer
     buffer[0] = a
     buffer[1] = b
@@ -136,8 +136,8 @@ def term3(ctx, kind, a, b, c):
 
 
 @jit
-def term6(ctx, kind, a, b, c, d, e, f):
-    """Intern a term with six contents."""
+def node6(ctx, kind, a, b, c, d, e, f):
+    """Intern a node with six contents."""
     buffer = ctx.buffer
     buffer[0] = a
     buffer[1] = b
@@ -151,25 +151,25 @@ def term6(ctx, kind, a, b, c, d, e, f):
 @jit
 def union(ctx, a, b):
     """The SET with the elements of both."""
-    pool = ctx.pool
+    arena = ctx.arena
     count = ctx.count
     if a == b:
         return a
-    na = int(pool[a]) >> 5
-    nb = int(pool[b]) >> 5
+    na = int(arena[a]) >> 5
+    nb = int(arena[b]) >> 5
     if na + nb > ctx.buffer.size:
         raise Complex
     count[WORK] += na + nb
     buffer = ctx.buffer
     i = j = n = 0
     while i < na or j < nb:
-        if j >= nb or (i < na and pool[a + 3 + i] <= pool[b + 3 + j]):
-            value = pool[a + 3 + i]
-            if j < nb and pool[b + 3 + j] == value:
+        if j >= nb or (i < na and arena[a + 3 + i] <= arena[b + 3 + j]):
+            value = arena[a + 3 + i]
+            if j < nb and arena[b + 3 + j] == value:
                 j += 1
             i += 1
         else:
-            value = pool[b + 3 + j]
+            value = arena[b + 3 + j]
             j += 1
         buffer[n] = value
         n += 1

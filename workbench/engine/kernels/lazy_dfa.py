@@ -1,4 +1,4 @@
-"""Rows: configurations over holes, and their transitions, filled in all at once."""
+"""The lazy DFA: its states are configurations over stack variables, their transitions filled in when first needed."""
 
 from __future__ import annotations
 
@@ -16,74 +16,74 @@ from workbench.engine.kernels.constants import (
     BASES,
     CONFIG,
     DEAD,
+    DFA_STATES,
     EXPANDED,
     EXPANDING,
-    HOLE,
     LEFT_OPEN,
-    MAX_ASKED,
-    ROWS,
+    MOST_RETURNS,
     SET,
     SHAPE,
     UNKNOWN,
+    VARIABLE,
     Complex,
     Full,
 )
-from workbench.engine.kernels.hash_consing import intern, term1, term2, term3
-from workbench.engine.kernels.objects.interface import cut_watched, keeps_text, undecided, watched
+from workbench.engine.kernels.hash_consing import intern, node1, node2, node3
+from workbench.engine.kernels.objects.interface import cut_tracked, keeps_text, tracked, undecided
 from workbench.engine.kernels.signatures import jit
 
 
 @jit
-def fill(trans, start, stop, value):
+def fill(transitions, start, stop, value):
     """Set a part of an array to one value."""
     # a slice: indices that may be negative would keep the loop from vectorising
-    part = trans[start:stop]
+    part = transitions[start:stop]
     for i in range(part.size):
         part[i] = value
 
 
 @jit
-def row_of(ctx, shape, bases):
-    """Row of a configuration over holes, made when it is new."""
-    pool = ctx.pool
+def dfa_state_of(ctx, shape, bases):
+    """The DFA state of a configuration over stack variables, made when it is new."""
+    arena = ctx.arena
     count = ctx.count
-    trans = ctx.trans
-    config = term2(ctx, CONFIG, shape, bases)
-    row = int(pool[config + 1])
-    if row >= 0:
-        return row
-    row = int(count[ROWS])
+    transitions = ctx.transitions
+    config = node2(ctx, CONFIG, shape, bases)
+    dfa_state = int(arena[config + 1])
+    if dfa_state >= 0:
+        return dfa_state
+    dfa_state = int(count[DFA_STATES])
     stride = int(ctx.stride)
-    if (row + 1) * stride > trans.size:
+    if (dfa_state + 1) * stride > transitions.size:
         raise Full
-    count[ROWS] = row + 1
-    pool[config + 1] = row
-    trans[row * stride] = config
-    fill(trans, row * stride + 1, (row + 1) * stride, UNKNOWN)
-    return row
+    count[DFA_STATES] = dfa_state + 1
+    arena[config + 1] = dfa_state
+    transitions[dfa_state * stride] = config
+    fill(transitions, dfa_state * stride + 1, (dfa_state + 1) * stride, UNKNOWN)
+    return dfa_state
 
 
 @jit
-def plain_row(ctx, shape):
-    """Row of a shape over holes 0, 1, ..."""
-    pool = ctx.pool
-    row = int(pool[shape + 1])
-    if row >= 0:
-        return row
+def plain_dfa_state(ctx, shape):
+    """The DFA state of a shape over the variables 0, 1, ..."""
+    arena = ctx.arena
+    dfa_state = int(arena[shape + 1])
+    if dfa_state >= 0:
+        return dfa_state
     top = 0
-    for i in range(1, int(pool[shape]) >> 5, 2):
-        top = max(top, int(pool[shape + 3 + i]))
-    # the sets go behind the buffer that the terms use
-    path = ctx.path
-    if top + 1 > 3 * MAX_ASKED:
+    for i in range(1, int(arena[shape]) >> 5, 2):
+        top = max(top, int(arena[shape + 3 + i]))
+    # the sets go behind the buffer that the nodes use
+    listed = ctx.listed
+    if top + 1 > 3 * MOST_RETURNS:
         raise Complex
     for h in range(top + 1):
-        hole = term3(ctx, HOLE, -1, h, 0)
-        path[h] = term1(ctx, SET, hole)
-    bases = intern(ctx, BASES, path, 0, top + 1)
-    row = row_of(ctx, shape, bases)
-    pool[shape + 1] = row
-    return row
+        variable = node3(ctx, VARIABLE, -1, h, 0)
+        listed[h] = node1(ctx, SET, variable)
+    bases = intern(ctx, BASES, listed, 0, top + 1)
+    dfa_state = dfa_state_of(ctx, shape, bases)
+    arena[shape + 1] = dfa_state
+    return dfa_state
 
 
 @jit
@@ -107,7 +107,7 @@ def link_edges(ctx, n):
             cuts[ctx.edge_lo[e]] = 1
             cuts[ctx.edge_hi[e] + 1] = 1
         if ctx.has_watch != 0 and ctx.watched[state] != 0:
-            cut_watched(ctx, int(ctx.thread_stacks[k]))
+            cut_tracked(ctx, int(ctx.thread_stacks[k]))
     segment = 0
     head[0] = -1
     begin[0] = 0
@@ -136,7 +136,7 @@ def link_edges(ctx, n):
                 below = stacks
                 if looks:
                     byte = int(begin[i])
-                    below = int(watched(ctx, stacks, byte, False))
+                    below = int(tracked(ctx, stacks, byte, False))
                     if below < 0:
                         continue
                 link[at] = head[i]
@@ -163,10 +163,10 @@ def lone_shape(ctx, state):
 
 
 @jit
-def alone(ctx, target, bases):
-    """Row of one thread."""
+def lone_dfa_state(ctx, target, bases):
+    """The DFA state of one thread."""
     shape = lone_shape(ctx, target)
-    return row_of(ctx, shape, bases)
+    return dfa_state_of(ctx, shape, bases)
 
 
 @jit
@@ -177,38 +177,38 @@ def expand_one(ctx, at, state, stacks):
     for e in range(first + 1, last):
         if ctx.edge_lo[e] <= ctx.edge_hi[e - 1]:
             return False
-    row = last_target = -1
-    bases = term1(ctx, BASES, stacks)
+    dfa_state = last_target = -1
+    bases = node1(ctx, BASES, stacks)
     for e in range(first, last):
         target = int(ctx.edge_target[e])
         if target != last_target:
-            row = int(alone(ctx, target, bases))
+            dfa_state = int(lone_dfa_state(ctx, target, bases))
             last_target = target
         low = at + int(ctx.edge_lo[e])
         high = at + int(ctx.edge_hi[e])
         for i in range(low, high + 1):
-            ctx.trans[i] = row
+            ctx.transitions[i] = dfa_state
     return True
 
 
 @jit
-def expand_all(ctx, row):  # noqa: C901 - one pass over scratch space that its steps share
+def expand_all(ctx, dfa_state):  # noqa: C901 - one pass over scratch space that its steps share
     """:func:`expand`, as far as texts that are left open do not matter; returns the size of the closure."""
-    pool = ctx.pool
+    arena = ctx.arena
     count = ctx.count
-    trans = ctx.trans
+    transitions = ctx.transitions
     count[EXPANDED] += 1
     stride = int(ctx.stride)
     symbols = int(ctx.n_symbols)
-    config = int(trans[row * stride])
-    at = row * stride + 1
-    n = begin_closure(ctx, int(pool[config + 3]), int(pool[config + 4]))
+    config = int(transitions[dfa_state * stride])
+    at = dfa_state * stride + 1
+    n = begin_closure(ctx, int(arena[config + 3]), int(arena[config + 4]))
     n, ask, _ = close(ctx, n, -1, False)
     if ask == 0:
         n = push_all(ctx, n, -1, False)
     end_closure(ctx, n)
     if ask != 0:
-        fill(trans, at, at + symbols, ask)
+        fill(transitions, at, at + symbols, ask)
         return n
     lone = -1
     for k in range(n):
@@ -219,18 +219,18 @@ def expand_all(ctx, row):  # noqa: C901 - one pass over scratch space that its s
                 break
             lone = k
     if lone > -2:
-        fill(trans, at, at + symbols, DEAD)
+        fill(transitions, at, at + symbols, DEAD)
         if lone < 0:
             return n
         state = int(ctx.thread_state[lone])
         stacks = int(ctx.thread_stacks[lone])
         if ctx.has_watch != 0 and ctx.watched[state] != 0:
-            for i in range(int(pool[stacks]) >> 5):
-                if pool[pool[stacks + 3 + i] + 4] >= 0:
+            for i in range(int(arena[stacks]) >> 5):
+                if arena[arena[stacks + 3 + i] + 4] >= 0:
                     lone = -2
         if lone >= 0 and expand_one(ctx, at, state, stacks):
             return n
-        fill(trans, at, at + symbols, UNKNOWN)
+        fill(transitions, at, at + symbols, UNKNOWN)
     if ctx.has_watch != 0:
         for k in range(n):
             if ctx.watched[ctx.thread_state[k]] != 0:
@@ -240,7 +240,7 @@ def expand_all(ctx, row):  # noqa: C901 - one pass over scratch space that its s
     head = ctx.head
     link = ctx.link
     begin = ctx.begin
-    last_target = last_stacks = last_row = last_bases = -1
+    last_target = last_stacks = last_dfa_state = last_bases = -1
     for segment in range(segments):
         first = int(head[segment])
         result = DEAD
@@ -249,13 +249,13 @@ def expand_all(ctx, row):  # noqa: C901 - one pass over scratch space that its s
             target = int(link[3 * first + 1])
             stacks = int(link[3 * first + 2])
             if stacks != last_stacks:
-                last_bases = int(term1(ctx, BASES, stacks))
+                last_bases = int(node1(ctx, BASES, stacks))
                 last_target = -1
             if target != last_target:
-                last_row = int(alone(ctx, target, last_bases))
+                last_dfa_state = int(lone_dfa_state(ctx, target, last_bases))
                 last_target = target
                 last_stacks = stacks
-            result = last_row
+            result = last_dfa_state
         elif first >= 0:
             m = 0
             while first >= 0:
@@ -266,33 +266,33 @@ def expand_all(ctx, row):  # noqa: C901 - one pass over scratch space that its s
             for k in range(m):
                 ctx.result_of[ctx.result_state[k]] = 0
             shape, bases = shape_and_bases(ctx, m)
-            result = row_of(ctx, shape, bases)
-        fill(trans, at + int(begin[segment]), at + int(begin[segment + 1]), result)
+            result = dfa_state_of(ctx, shape, bases)
+        fill(transitions, at + int(begin[segment]), at + int(begin[segment + 1]), result)
     return n
 
 
 @jit
-def expand(ctx, row):
-    """Fill in all transitions of a row at once; some stay UNKNOWN when there is too much to do at once."""
+def expand(ctx, dfa_state):
+    """Fill in all transitions of a DFA state at once; some stay UNKNOWN when there is too much to do at once."""
     count = ctx.count
-    trans = ctx.trans
+    transitions = ctx.transitions
     count[LEFT_OPEN] = 0
-    # if this is stopped, none of the row is known (see Engine.recover)
-    count[EXPANDING] = row + 1
+    # if this is stopped, no transition of the DFA state is known (see Engine.recover)
+    count[EXPANDING] = dfa_state + 1
     symbols = int(ctx.n_symbols)
     open_at = ctx.open_symbols
     if open_at[symbols] != 0:
         fill(open_at, 0, symbols + 1, 0)
-    n = expand_all(ctx, row)
+    n = expand_all(ctx, dfa_state)
     if open_at[symbols] != 0:
-        here = row * int(ctx.stride) + 1
+        here = dfa_state * int(ctx.stride) + 1
         for symbol in range(symbols + 1):
             if open_at[symbol] != 0:
                 open_at[symbol] = 0
-                if symbol < symbols and trans[here + symbol] > ASK:
-                    trans[here + symbol] = UNKNOWN
+                if symbol < symbols and transitions[here + symbol] > ASK:
+                    transitions[here + symbol] = UNKNOWN
     if ctx.has_watch != 0:
-        at = row * int(ctx.stride) + 1
+        at = dfa_state * int(ctx.stride) + 1
         for k in range(n):
             state = int(ctx.thread_state[k])
             if ctx.watched[state] == 0:
@@ -300,32 +300,32 @@ def expand(ctx, row):
             if undecided(ctx, int(ctx.thread_stacks[k])):
                 for e in range(ctx.edge_start[state], ctx.edge_start[state + 1]):
                     low = at + int(ctx.edge_lo[e])
-                    fill(trans, low, at + int(ctx.edge_hi[e]) + 1, UNKNOWN)
-    if count[LEFT_OPEN] != 0 and trans[row * ctx.stride + 1 + 0x22] > ASK:
-        trans[row * ctx.stride + 1 + 0x22] = UNKNOWN
+                    fill(transitions, low, at + int(ctx.edge_hi[e]) + 1, UNKNOWN)
+    if count[LEFT_OPEN] != 0 and transitions[dfa_state * ctx.stride + 1 + 0x22] > ASK:
+        transitions[dfa_state * ctx.stride + 1 + 0x22] = UNKNOWN
     count[EXPANDING] = 0
 
 
 @jit
-def next_row(ctx, row, cls):
-    """Transition of a row: a row, DEAD or ASK - hole; computed when unknown."""
-    pool = ctx.pool
-    trans = ctx.trans
+def transition(ctx, dfa_state, cls):
+    """Transition of a DFA state: a DFA state, DEAD or ASK - variable; computed when unknown."""
+    arena = ctx.arena
+    transitions = ctx.transitions
     stride = int(ctx.stride)
-    known = int(trans[row * stride + 1 + cls])
+    known = int(transitions[dfa_state * stride + 1 + cls])
     if known != UNKNOWN:
         return known
-    expand(ctx, row)
-    known = int(trans[row * stride + 1 + cls])
+    expand(ctx, dfa_state)
+    known = int(transitions[dfa_state * stride + 1 + cls])
     if known != UNKNOWN:
         return known
-    config = int(trans[row * stride])
-    m = step(ctx, int(pool[config + 3]), int(pool[config + 4]), cls, False)
+    config = int(transitions[dfa_state * stride])
+    m = step(ctx, int(arena[config + 3]), int(arena[config + 4]), cls, False)
     result = m
     if m == 0:
         result = DEAD
     elif m > 0:
         shape, bases = shape_and_bases(ctx, m)
-        result = row_of(ctx, shape, bases)
-    trans[row * stride + 1 + cls] = result
+        result = dfa_state_of(ctx, shape, bases)
+    transitions[dfa_state * stride + 1 + cls] = result
     return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.engine.kernels.constants import NODE, USED
+from workbench.engine.kernels.constants import MASK_NODE, USED
 from workbench.engine.kernels.signatures import jit
 
 #: words that are looked at in one go
@@ -10,20 +10,20 @@ _BLOCK = 64
 
 
 @jit
-def unpack_row(rows_at, rows, row, out):
+def unpack_mask(masks_at, masks, number, out):
     """Write a stored mask to ``out``."""
-    start = rows_at[row]
-    n = rows_at[row + 1] - start
+    start = masks_at[number]
+    n = masks_at[number + 1] - start
     if n == out.size:
         # a slice: indices that may be negative would keep the loop from vectorising
-        part = rows[start : start + n]
+        part = masks[start : start + n]
         for i in range(out.size):
             out[i] = part[i]
         return
     for i in range(out.size):
         out[i] = 0
     for i in range(start, start + n):
-        token = int(rows[i])
+        token = int(masks[i])
         out[token >> 5] |= 1 << (token & 31)
 
 
@@ -64,8 +64,8 @@ def ones(words):
 
 
 @jit
-def pack_row(words, rows, at, limit):
-    """Append a mask to the row store; returns its end, or -1 where there is no room.
+def pack_mask(words, masks, at, limit):
+    """Append a mask to the store; returns its end, or -1 where there is no room.
 
     It is stored as token ids when they are an eighth of the words or fewer: setting a bit costs several
     times what copying a word does.
@@ -80,7 +80,7 @@ def pack_row(words, rows, at, limit):
     if at + size > limit:
         return -1
     if 8 * bits > n:
-        part = rows[at : at + n]
+        part = masks[at : at + n]
         for i in range(part.size):
             part[i] = words[i]
         return at + n
@@ -97,7 +97,7 @@ def pack_row(words, rows, at, limit):
                     token += 8
                     continue
                 if word & 1:
-                    rows[at] = token
+                    masks[at] = token
                     at += 1
                 word >>= 1
                 token += 1
@@ -105,12 +105,12 @@ def pack_row(words, rows, at, limit):
 
 
 @jit
-def is_row(rows_at, rows, row, words):
+def is_mask(masks_at, masks, number, words):
     """Whether a stored mask has these words."""
-    start = rows_at[row]
-    n = rows_at[row + 1] - start
+    start = masks_at[number]
+    n = masks_at[number + 1] - start
     if n == words.size:
-        part = rows[start : start + n]
+        part = masks[start : start + n]
         for first in range(0, n, _BLOCK):
             last = min(first + _BLOCK, n)
             one = part[first:last]
@@ -127,32 +127,32 @@ def is_row(rows_at, rows, row, words):
         if bits > n:
             return False
     for i in range(start, start + n):
-        token = int(rows[i])
+        token = int(masks[i])
         if (int(words[token >> 5]) >> (token & 31)) & 1 == 0:
             return False
     return bits == n
 
 
 @jit
-def rehash_rows(row_hash, row_table, n):
+def rehash_masks(mask_hash, mask_table, n):
     """Fill an empty table with the hashes of the first ``n`` stored masks."""
-    mask = row_table.size - 1
-    for row in range(n):
-        content = row_hash[row]
-        slot = (content ^ (content >> 17)) & mask
-        while row_table[slot] >= 0:
-            slot = (slot + 1) & mask
-        row_table[slot] = row
+    wrap = mask_table.size - 1
+    for number in range(n):
+        content = mask_hash[number]
+        slot = (content ^ (content >> 17)) & wrap
+        while mask_table[slot] >= 0:
+            slot = (slot + 1) & wrap
+        mask_table[slot] = number
 
 
 @jit
-def forget_rows(ctx):
-    """Clear the mask rows of all mask trees."""
-    pool = ctx.pool
-    term = 3
+def forget_masks(ctx):
+    """Forget the masks of all mask trees."""
+    arena = ctx.arena
+    node = 3
     used = int(ctx.count[USED])
-    while term < used:
-        head = int(pool[term])
-        if head & 31 == NODE:
-            pool[term + 2] = -1
-        term += (head >> 5) + 3
+    while node < used:
+        head = int(arena[node])
+        if head & 31 == MASK_NODE:
+            arena[node + 2] = -1
+        node += (head >> 5) + 3

@@ -1,45 +1,45 @@
-"""The tree of stored masks: found by what their walks have asked."""
+"""Decision trees of stored masks: found by the answers to what their walks have asked of the stacks."""
 
 from __future__ import annotations
 
 from workbench.engine.kernels.constants import (
     BY_STACKS,
     CONFIG,
-    FEW_QUESTIONS,
+    FEW_QUERIES,
     HITS,
+    MASK_NODE,
     MISS,
-    N_ASKED,
     N_MASKS,
-    NODE,
+    N_QUERIES,
     Room,
 )
-from workbench.engine.kernels.hash_consing import find2, term2
-from workbench.engine.kernels.mask_store import hash_words, is_row, pack_row, unpack_row
+from workbench.engine.kernels.hash_consing import find_node2, node2
+from workbench.engine.kernels.mask_store import hash_words, is_mask, pack_mask, unpack_mask
 from workbench.engine.kernels.signatures import jit
-from workbench.engine.kernels.stack_queries import answer, labels_of
+from workbench.engine.kernels.stack_queries import answer, return_set_of
 
 
 @jit
-def stored_row(ctx, shape, bases):
+def stored_mask(ctx, shape, bases):
     """The stored mask of a sequence's situation; MISS when there is none yet."""
-    pool = ctx.pool
-    node = int(pool[shape + 2])
+    arena = ctx.arena
+    node = int(arena[shape + 2])
     while node >= 0:
-        row = int(pool[node + 2])
-        if row >= 0:
-            return row
-        hole = int(pool[node + 1])
-        if hole == BY_STACKS:
-            node = find2(ctx, CONFIG, shape, bases)
+        number = int(arena[node + 2])
+        if number >= 0:
+            return number
+        variable = int(arena[node + 1])
+        if variable == BY_STACKS:
+            node = find_node2(ctx, CONFIG, shape, bases)
             if node >= 0:
-                node = find2(ctx, NODE, node, BY_STACKS)
-            if node < 0 or pool[node + 2] < 0:
+                node = find_node2(ctx, MASK_NODE, node, BY_STACKS)
+            if node < 0 or arena[node + 2] < 0:
                 return MISS
             continue
-        if hole < 0:
+        if variable < 0:
             return MISS
-        labels = int(labels_of(ctx, hole, bases))
-        node = find2(ctx, NODE, node, labels)
+        return_set = int(return_set_of(ctx, variable, bases))
+        node = find_node2(ctx, MASK_NODE, node, return_set)
     return MISS
 
 
@@ -47,20 +47,20 @@ def stored_row(ctx, shape, bases):
 def lookup(ctx, shape, bases, out):
     """Copy the stored mask of a sequence's situation to ``out``; MISS when there is none yet.
 
-    What many questions tell apart is found in ``recent``, (position, stored mask) by the position's hash.
+    What many stack queries tell apart is found in ``recent``, (position, stored mask) by the position's hash.
     """
     recent = ctx.recent
     position = shape << 32 | bases
     slot = 2 * (((position ^ shape * 0x2545F491) >> 2) & (recent.size >> 1) - 1)
     if recent[slot] == position:
-        row = recent[slot + 1]
+        number = recent[slot + 1]
     else:
-        row = int(stored_row(ctx, shape, bases))
-        if row < 0:
+        number = int(stored_mask(ctx, shape, bases))
+        if number < 0:
             return MISS
         recent[slot] = position
-        recent[slot + 1] = row
-    unpack_row(ctx.rows_at, ctx.rows, row, out)
+        recent[slot + 1] = number
+    unpack_mask(ctx.masks_at, ctx.masks, number, out)
     ctx.count[HITS] += 1
     return 0
 
@@ -68,31 +68,31 @@ def lookup(ctx, shape, bases, out):
 @jit
 def root_node(ctx, shape):
     """Root of a shape's mask tree, made when it is missing."""
-    pool = ctx.pool
-    node = int(pool[shape + 2])
+    arena = ctx.arena
+    node = int(arena[shape + 2])
     if node < 0:
-        node = term2(ctx, NODE, shape, -1)
-        pool[shape + 2] = node
+        node = node2(ctx, MASK_NODE, shape, -1)
+        arena[shape + 2] = node
     return node
 
 
 @jit
-def store(ctx, shape, bases, row):
-    """Put a mask row into the tree of a shape, under the questions asked or under its stacks."""
-    pool = ctx.pool
+def store(ctx, shape, bases, number):
+    """Put a stored mask into the tree of a shape, under the queries asked or under its stacks."""
+    arena = ctx.arena
     count = ctx.count
     node = root_node(ctx, shape)
-    asked = ctx.asked
-    for k in range(count[N_ASKED] + 1):
-        if pool[node + 1] == BY_STACKS:
-            config = term2(ctx, CONFIG, shape, bases)
-            node = term2(ctx, NODE, config, BY_STACKS)
+    queries = ctx.queries
+    for k in range(count[N_QUERIES] + 1):
+        if arena[node + 1] == BY_STACKS:
+            config = node2(ctx, CONFIG, shape, bases)
+            node = node2(ctx, MASK_NODE, config, BY_STACKS)
             break
-        if k == count[N_ASKED]:
+        if k == count[N_QUERIES]:
             break
-        pool[node + 1] = asked[2 * k]
-        node = term2(ctx, NODE, node, int(asked[2 * k + 1]))
-    pool[node + 2] = row
+        arena[node + 1] = queries[2 * k]
+        node = node2(ctx, MASK_NODE, node, int(queries[2 * k + 1]))
+    arena[node + 2] = number
 
 
 @jit
@@ -101,35 +101,35 @@ def tangled_node(ctx, shape):
 
     It is the root, but behind the first answers where values gather: most of them are apart from others.
     """
-    pool = ctx.pool
+    arena = ctx.arena
     count = ctx.count
     node = root_node(ctx, shape)
-    asked = ctx.asked
-    n = min(int(count[N_ASKED]), FEW_QUESTIONS) if ctx.has_gather != 0 else 0
+    queries = ctx.queries
+    n = min(int(count[N_QUERIES]), FEW_QUERIES) if ctx.has_gather != 0 else 0
     for k in range(n):
-        if pool[node + 1] == BY_STACKS:
+        if arena[node + 1] == BY_STACKS:
             break
-        pool[node + 1] = asked[2 * k]
-        node = term2(ctx, NODE, node, int(asked[2 * k + 1]))
+        arena[node + 1] = queries[2 * k]
+        node = node2(ctx, MASK_NODE, node, int(queries[2 * k + 1]))
     return node
 
 
 @jit
-def known_questions(ctx, shape, bases):
-    """Ask again what stored masks of the shape asked, so that the tree keeps one order of questions.
+def known_queries(ctx, shape, bases):
+    """Ask again what stored masks of the shape asked, so that the tree keeps one order of queries.
 
     Returns whether they are stored by their stacks after these answers.
     """
-    pool = ctx.pool
+    arena = ctx.arena
     count = ctx.count
-    count[N_ASKED] = 0
-    node = int(pool[shape + 2])
+    count[N_QUERIES] = 0
+    node = int(arena[shape + 2])
     while node >= 0:
-        hole = int(pool[node + 1])
-        if hole < 0:
-            return hole == BY_STACKS
-        labels = answer(ctx, hole, bases)
-        node = find2(ctx, NODE, node, labels)
+        variable = int(arena[node + 1])
+        if variable < 0:
+            return variable == BY_STACKS
+        return_set = answer(ctx, variable, bases)
+        node = find_node2(ctx, MASK_NODE, node, return_set)
     return False
 
 
@@ -137,33 +137,33 @@ def known_questions(ctx, shape, bases):
 def keep(ctx, shape, bases):
     """Store a mask under its situation; equal masks are stored once.
 
-    Raises Room when the row store must grow first.
+    Raises Room when the store must grow first.
     """
     count = ctx.count
-    rows_at = ctx.rows_at
-    rows = ctx.rows
-    row_hash = ctx.row_hash
-    row_table = ctx.row_table
+    masks_at = ctx.masks_at
+    masks = ctx.masks
+    mask_hash = ctx.mask_hash
+    mask_table = ctx.mask_table
     words = ctx.words
     content = hash_words(words)
-    mask = row_table.size - 1
-    slot = (content ^ (content >> 17)) & mask
-    row = -1
-    while row_table[slot] >= 0:
-        known = int(row_table[slot])
-        if row_hash[known] == content and is_row(rows_at, rows, known, words):
-            row = known
+    wrap = mask_table.size - 1
+    slot = (content ^ (content >> 17)) & wrap
+    number = -1
+    while mask_table[slot] >= 0:
+        known = int(mask_table[slot])
+        if mask_hash[known] == content and is_mask(masks_at, masks, known, words):
+            number = known
             break
-        slot = (slot + 1) & mask
-    if row < 0:
-        row = int(count[N_MASKS])
-        if 2 * (row + 2) > row_table.size or row + 2 > row_hash.size:
+        slot = (slot + 1) & wrap
+    if number < 0:
+        number = int(count[N_MASKS])
+        if 2 * (number + 2) > mask_table.size or number + 2 > mask_hash.size:
             raise Room
-        end = pack_row(words, rows, int(rows_at[row]), rows.size)
+        end = pack_mask(words, masks, int(masks_at[number]), masks.size)
         if end < 0:
             raise Room
-        rows_at[row + 1] = end
-        row_hash[row] = content
-        row_table[slot] = row
-        count[N_MASKS] = row + 1
-    store(ctx, shape, bases, row)
+        masks_at[number + 1] = end
+        mask_hash[number] = content
+        mask_table[slot] = number
+        count[N_MASKS] = number + 1
+    store(ctx, shape, bases, number)

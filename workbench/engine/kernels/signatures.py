@@ -17,28 +17,28 @@ _INT32, _INT64, _UINT32 = int32[::1], int64[::1], uint32[::1]
 _TYPES: dict[str, Any] = {
     "ctx": context_type,
     "part": part_type,
-    **dict.fromkeys(("pool", "table", "buffer", "moved", "trans"), _INT32),
-    **dict.fromkeys(("skips", "tokens", "lengths", "exits", "odd", "row_table"), _INT32),
-    **dict.fromkeys(("count", "states", "offsets", "rows_at", "row_hash"), _INT64),
+    **dict.fromkeys(("arena", "unique_table", "buffer", "moved", "transitions"), _INT32),
+    **dict.fromkeys(("skips", "tokens", "lengths", "exits", "odd", "mask_table"), _INT32),
+    **dict.fromkeys(("count", "states", "offsets", "masks_at", "mask_hash"), _INT64),
     **dict.fromkeys(("roots", "positions", "missed", "token_ids"), _INT64),
-    **dict.fromkeys(("rows", "out", "words", "loops"), _UINT32),
+    **dict.fromkeys(("masks", "out", "words", "byte_class"), _UINT32),
     **dict.fromkeys(("bytes_", "data", "live"), uint8[::1]),
     "depths": uint16[::1],
-    **dict.fromkeys(("exact", "by_rows"), boolean),
+    **dict.fromkeys(("exact", "by_dfa"), boolean),
 }
 
 #: what Python calls
 _CALLED = frozenset(
-    """accept_at accept_many_at accepts advance advance_symbol both closed_at compact excluded finish_at forget_rows
-    intern live_symbols lookup_at lookup_many_at lookup_to prepare_at rehash rehash_rows rows_by_length run_length
-    slice_trie tangled_node term1 term2""".split()
+    """accept_at accept_many_at accepts advance advance_symbol both invariant_at compact excluded finish_at forget_masks
+    intern live_symbols lookup_at lookup_many_at lookup_to prepare_at rehash rehash_masks masks_by_length run_length
+    slice_trie tangled_node node1 node2""".split()
 )
 #: what holds the GIL while it runs: short, and not to be interrupted by other threads (see ``lookup_to``)
 _HELD = frozenset(("accept_at", "lookup_to"))
 #: what may be copied into its callers
 _SMALL = frozenset(
-    """add_result add_thread begin_closure character_begun character_on end_closure excluded fill find2
-    in_run intern is_empty iterated mix next_thread ones seen_child term1 term2 term3 tree_child utf8_byte
+    """add_result add_thread begin_closure character_begun character_on end_closure excluded fill find_node2
+    in_class intern is_empty iterated mix next_thread ones trie_child node1 node2 node3 tree_child utf8_byte
     zone_of""".split()
 )
 

@@ -7,10 +7,12 @@ from workbench.engine.kernels.signatures import jit
 
 
 @jit
-def slice_trie(bytes_, depths, skips, tokens, loops, beyond, most, states, lengths, exits, odd):  # noqa: PLR0913 - a trie and the parts of a slice, before there is a context
+def slice_trie(  # noqa: PLR0913 - a trie and the parts of a slice, before there is a context
+    bytes_, depths, skips, tokens, byte_class, non_ascii, most, states, lengths, exits, odd
+):
     """Part a trie for a slice: the tokens that stay inside its characters, and where others leave.
 
-    ``loops`` holds the single bytes as eight words; ``beyond`` says which characters beyond ASCII
+    ``byte_class`` holds the single bytes as eight words; ``non_ascii`` says which characters beyond ASCII
     belong too. ``states`` is scratch (3 * depths). ``lengths`` gets, per node that ends a token inside, the
     number of characters begun (one cut off by the token's end counts), -1 for all other nodes. ``exits``
     gets (node, characters before it, first byte) for each first node outside that follows a whole
@@ -33,10 +35,10 @@ def slice_trie(bytes_, depths, skips, tokens, loops, beyond, most, states, lengt
             states[2 * part] = byte
         after = -1
         if state == 0:
-            if (loops[byte >> 5] >> (byte & 31)) & 1:
+            if (byte_class[byte >> 5] >> (byte & 31)) & 1:
                 after = 0
-            elif beyond != 0 and 0xC2 <= byte <= 0xF4:
-                after = int(character_begun(byte, beyond))
+            elif non_ascii != 0 and 0xC2 <= byte <= 0xF4:
+                after = int(character_begun(byte, non_ascii))
             if after >= 0:
                 begun += 1
         else:
@@ -66,7 +68,7 @@ def slice_trie(bytes_, depths, skips, tokens, loops, beyond, most, states, lengt
 
 
 @jit
-def rows_by_length(tokens, lengths, words, width):
+def masks_by_length(tokens, lengths, words, width):
     """Masks of the tokens inside a slice with at most 0, 1, 2, ... characters, ``width`` words each."""
     for i in range(tokens.size):
         if lengths[i] >= 0:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from workbench.engine.kernels.constants import DEAD, ENDLESS, MOST_CHARACTERS, UNKNOWN
 from workbench.engine.kernels.lazy_dfa import fill
 from workbench.engine.kernels.signatures import jit
-from workbench.engine.kernels.stack_queries import settle
+from workbench.engine.kernels.stack_queries import resolve
 from workbench.engine.kernels.trie_walks import (
-    in_run,
+    in_class,
     walk,
     walk_below,
     walk_difference,
@@ -18,74 +18,74 @@ from workbench.engine.kernels.trie_walks import (
 
 
 @jit
-def walk_run(ctx, part, row, first, beyond, bases, out):
-    """Set the bits of the allowed tokens for a row with a run, given the slice of its characters.
+def walk_self_loop(ctx, part, dfa_state, first, non_ascii, bases, out):
+    """Set the bits of the allowed tokens for a DFA state with a self-loop, given the slice of its byte class.
 
-    ``out`` holds the tokens inside the slice with as many characters as the run may have. What remains:
-    tokens whose first character is none of the run's are walked (and unset before, when they are inside
+    ``out`` holds the tokens inside the slice with as many characters as the loop may take. What remains:
+    tokens whose first character is none of the loop's are walked (and unset before, when they are inside
     the slice); all others leave the characters at one of the slice's exits, so it is enough to walk
     what lies below the exits whose byte may come there. When all of the slice's characters belong to
-    the run and have no bound, the tokens that end with an exit's byte (``leaves``) need no look, and only
-    the other exits (``inner``) are walked. What a row ``first`` cannot begin with is left out.
+    the loop and have no bound, the tokens that end with an exit's byte (``leaves``) need no look, and only
+    the other exits (``inner``) are walked. What a DFA state ``first`` cannot begin with is left out.
     """
-    trans = ctx.trans
+    transitions = ctx.transitions
     exits_at = part.exits_at
     inner_at = part.inner_at
     leaves_at = part.leaves_at
     deepest = part.deepest
     found = ctx.found
-    loops = ctx.loops
+    byte_class = ctx.byte_class
     stride = int(ctx.stride)
-    around = int(found[1])
+    loop_state = int(found[1])
     most = int(found[2])
     whole = most == ENDLESS
     for i in range(8):
-        if loops[i] != part.loops[i]:
+        if byte_class[i] != part.byte_class[i]:
             whole = False
-    walk_others(ctx, part, row, first, loops, beyond, bases, out)
-    # rows after 1, 2, ... characters of the run, as far as they are told apart
+    walk_others(ctx, part, dfa_state, first, byte_class, non_ascii, bases, out)
+    # DFA states after 1, 2, ... characters of the loop, as far as they are told apart
     chain = ctx.chain
     follow = ctx.follow
     known = 0
     steady = False
     if most != ENDLESS:
-        # as far as the run goes before an exit whose byte may come
+        # as far as the loop goes before an exit whose byte may come
         deep = 0
         for byte in range(256):
             if deepest[byte] > deep:
-                then = settle(ctx, around, byte, bases)
-                if trans[then * stride + 1 + byte] >= 0:
+                then = resolve(ctx, loop_state, byte, bases)
+                if transitions[then * stride + 1 + byte] >= 0:
                     deep = int(deepest[byte])
         last = min(most, deep)
         probe = 0
-        while probe < 128 and not in_run(probe, loops, 0):
+        while probe < 128 and not in_class(probe, byte_class, 0):
             probe += 1
         if probe == 128:
             # characters beyond ASCII alone, if any: the first of them, U+0080
-            last = last if beyond != 0 else 0
+            last = last if non_ascii != 0 else 0
             probe = 0xC2
-        row_then = row
-        before = -1  # the row one character ago
-        while known < last and row_then >= 0 and row_then != before:
-            before = row_then
-            row_then = settle(ctx, row_then, probe, bases)
-            chain[known] = row_then
-            row_then = int(trans[row_then * stride + 1 + probe])
+        state_then = dfa_state
+        before = -1  # the DFA state one character ago
+        while known < last and state_then >= 0 and state_then != before:
+            before = state_then
+            state_then = resolve(ctx, state_then, probe, bases)
+            chain[known] = state_then
+            state_then = int(transitions[state_then * stride + 1 + probe])
             known += 1
-            if probe == 0xC2 and row_then >= 0:
-                row_then = settle(ctx, row_then, 0x80, bases)
-                row_then = int(trans[row_then * stride + 1 + 0x80])
-        steady = row_then == before
-        if row_then >= 0 and not steady:
-            chain[known] = row_then
+            if probe == 0xC2 and state_then >= 0:
+                state_then = resolve(ctx, state_then, 0x80, bases)
+                state_then = int(transitions[state_then * stride + 1 + 0x80])
+        steady = state_then == before
+        if state_then >= 0 and not steady:
+            chain[known] = state_then
             known += 1
     for byte in range(256):
         begin = int(exits_at[byte])
         stop = int(exits_at[byte + 1])
         if begin == stop:
             continue
-        then = settle(ctx, around, byte, bases)
-        endless = int(trans[then * stride + 1 + byte])
+        then = resolve(ctx, loop_state, byte, bases)
+        endless = int(transitions[then * stride + 1 + byte])
         if endless < 0:
             continue
         if whole:
@@ -100,33 +100,35 @@ def walk_run(ctx, part, row, first, beyond, bases, out):
         else:
             fill(follow, 0, MOST_CHARACTERS + 1, DEAD)
             for k in range(1, known):
-                then = settle(ctx, int(chain[k]), byte, bases)
-                follow[k] = trans[then * stride + 1 + byte]
+                then = resolve(ctx, int(chain[k]), byte, bases)
+                follow[k] = transitions[then * stride + 1 + byte]
             if steady:
-                # from there on each character leads back to the same row
+                # from there on each character leads back to the same DFA state
                 same = int(follow[known - 1])
                 fill(follow, known, MOST_CHARACTERS + 1, same)
-        walk_exits(ctx, part.inner if whole else part.exits, begin, stop, loops, beyond, bases, out)
-    walk_odd(ctx, part, row, loops, beyond, bases, out)
+        walk_exits(
+            ctx, part.inner if whole else part.exits, begin, stop, byte_class, non_ascii, bases, out
+        )
+    walk_odd(ctx, part, dfa_state, byte_class, non_ascii, bases, out)
 
 
 @jit
 def following_all(ctx, n, byte, bases):
-    """The row to which a byte leads from all ``n`` rows of ``closed_row``, DEAD, or UNKNOWN when they differ."""
-    trans = ctx.trans
+    """Where a byte leads from all ``n`` DFA states of ``reached_state``, DEAD, or UNKNOWN when that differs."""
+    transitions = ctx.transitions
     stride = int(ctx.stride)
-    asked = ctx.closed_asked
-    states = ctx.closed_state
+    resolved = ctx.reached_resolved
+    rests = ctx.reached_rest
     result = UNKNOWN
     for k in range(n):
-        if states[k] != 0:
+        if rests[k] != 0:
             continue
-        here = int(asked[k])
-        target = int(trans[here * stride + 1 + byte])
+        here = int(resolved[k])
+        target = int(transitions[here * stride + 1 + byte])
         if target <= UNKNOWN:
-            here = settle(ctx, here, byte, bases)
-            asked[k] = here
-            target = int(trans[here * stride + 1 + byte])
+            here = resolve(ctx, here, byte, bases)
+            resolved[k] = here
+            target = int(transitions[here * stride + 1 + byte])
         if k > 0 and target != result:
             return UNKNOWN
         result = target
@@ -134,20 +136,20 @@ def following_all(ctx, n, byte, bases):
 
 
 @jit
-def walk_closed(ctx, part, row, beyond, n, bases, out):
-    """Set the bits of the allowed tokens for a row that lives after any run of a slice's characters.
+def walk_invariant(ctx, part, dfa_state, non_ascii, n, bases, out):
+    """Set the bits of the allowed tokens for a DFA state that lives after any characters of a slice.
 
     ``out`` holds the tokens inside the slice. The others leave it at their first character, or at one of its
-    exits. Where the exit's byte leads to one row from all ``n`` that the run may come to (``closed_row``), only what
+    exits. Where the exit's byte leads to one DFA state from all ``n`` in ``reached_state``, only what
     is below the exits is walked; else the bytes before each are read as well.
     """
     tokens = ctx.tokens
     exits_at = part.exits_at
     inner_at = part.inner_at
     leaves_at = part.leaves_at
-    slice_loops = part.loops
+    slice_class = part.byte_class
     follow = ctx.follow
-    walk_others(ctx, part, row, row, slice_loops, beyond, bases, out)
+    walk_others(ctx, part, dfa_state, dfa_state, slice_class, non_ascii, bases, out)
     for byte in range(256):
         if exits_at[byte] == exits_at[byte + 1]:
             continue
@@ -162,8 +164,8 @@ def walk_closed(ctx, part, row, beyond, n, bases, out):
                 part.inner,
                 int(inner_at[byte]),
                 int(inner_at[byte + 1]),
-                slice_loops,
-                beyond,
+                slice_class,
+                non_ascii,
                 bases,
                 out,
             )
@@ -174,62 +176,64 @@ def walk_closed(ctx, part, row, beyond, n, bases, out):
             leaf = node
             while tokens[leaf] < 0:
                 leaf += 1
-            walk_below(ctx, row, node, int(tokens[leaf]), bases, out)
-    walk_odd(ctx, part, row, slice_loops, beyond, bases, out)
+            walk_below(ctx, dfa_state, node, int(tokens[leaf]), bases, out)
+    walk_odd(ctx, part, dfa_state, slice_class, non_ascii, bases, out)
 
 
 @jit
-def finish(ctx, part, beyond, closed, bases, out):  # noqa: C901 - one branch a way to make a mask
+def finish(ctx, part, non_ascii, reached, bases, out):  # noqa: C901 - one branch a way to make a mask
     """The mask that :func:`prepare` began, in ``out``.
 
-    ``beyond`` is -1 to do without a slice; with ``closed``, the row lives after any run of its characters, and
-    so many rows are in ``closed_row``.
+    ``non_ascii`` is -1 to do without a slice; with ``reached`` > 0 the DFA state has passed the invariance check for
+    the slice, and so many DFA states are in ``reached_state``.
     """
-    trans = ctx.trans
+    transitions = ctx.transitions
     found = ctx.found
-    loops = ctx.loops
+    byte_class = ctx.byte_class
     duplicates = ctx.duplicates
     eos = ctx.eos
     symbol_at = ctx.symbol_at
-    slice_rows = part.rows
-    row = int(found[3])
-    if closed > 0:
-        inside = slice_rows[slice_rows.size - out.size :]
+    slice_masks = part.masks
+    dfa_state = int(found[3])
+    if reached > 0:
+        inside = slice_masks[slice_masks.size - out.size :]
         for i in range(out.size):
             out[i] = inside[i]
-        walk_closed(ctx, part, row, beyond, closed, bases, out)
-    elif beyond < 0:
+        walk_invariant(ctx, part, dfa_state, non_ascii, reached, bases, out)
+    elif non_ascii < 0:
         for i in range(out.size):
             out[i] = 0
-        ctx.row_at[0] = row
+        ctx.dfa_state_at[0] = dfa_state
         walk(ctx, 0, ctx.bytes_.size, bases, out)
     else:
-        home = int(found[0])
-        first = row
-        apart = found[2] == ENDLESS and row != found[1] and row != home
-        if apart and beyond != 0:
+        loop_head = int(found[0])
+        first = dfa_state
+        apart = found[2] == ENDLESS and dfa_state != found[1] and dfa_state != loop_head
+        if apart and non_ascii != 0:
             for lead in range(0xC2, 0xF5):
-                if trans[row * ctx.stride + 1 + lead] == DEAD:
+                if transitions[dfa_state * ctx.stride + 1 + lead] == DEAD:
                     apart = False
         if apart:
-            # first the mask of what the run comes to, then what differs at its beginning
-            row = int(found[1])
+            # first the mask of what the loop comes to, then what differs at its beginning
+            dfa_state = int(found[1])
             for i in range(8):
-                loops[i] = ctx.around_loops[i]
+                byte_class[i] = ctx.loop_class[i]
             for byte in range(128):
-                if trans[first * ctx.stride + 1 + byte] == DEAD:
-                    loops[byte >> 5] = int(loops[byte >> 5]) & ~(1 << (byte & 31)) & 0xFFFFFFFF
-        longest = min(int(found[2]), slice_rows.size // out.size - 1)
-        inside = slice_rows[longest * out.size : (longest + 1) * out.size]
+                if transitions[first * ctx.stride + 1 + byte] == DEAD:
+                    byte_class[byte >> 5] = (
+                        int(byte_class[byte >> 5]) & ~(1 << (byte & 31)) & 0xFFFFFFFF
+                    )
+        longest = min(int(found[2]), slice_masks.size // out.size - 1)
+        inside = slice_masks[longest * out.size : (longest + 1) * out.size]
         for i in range(out.size):
             out[i] = inside[i]
-        # the run's first characters, as far as they belong to the slice
+        # the loop's first characters, as far as they belong to the slice
         for i in range(8):
-            loops[i] = int(loops[i]) & int(part.loops[i])
-        walk_run(ctx, part, row, first, beyond, bases, out)
+            byte_class[i] = int(byte_class[i]) & int(part.byte_class[i])
+        walk_self_loop(ctx, part, dfa_state, first, non_ascii, bases, out)
         if apart:
-            row = int(found[3])
-            walk_difference(ctx, row, int(found[1]), home, bases, out)
+            dfa_state = int(found[3])
+            walk_difference(ctx, dfa_state, int(found[1]), loop_head, bases, out)
     for i in range(0, duplicates.size, 2):
         same = int(duplicates[i])
         if (int(out[same >> 5]) >> (same & 31)) & 1:
@@ -237,8 +241,8 @@ def finish(ctx, part, beyond, closed, bases, out):  # noqa: C901 - one branch a 
             out[other >> 5] |= 1 << (other & 31)
     # tokens that the grammar names
     for symbol in range(256, ctx.n_symbols):
-        row = settle(ctx, row, symbol, bases)
-        if trans[row * ctx.stride + 1 + symbol] < 0:
+        dfa_state = resolve(ctx, dfa_state, symbol, bases)
+        if transitions[dfa_state * ctx.stride + 1 + symbol] < 0:
             continue
         for i in range(symbol_at[symbol - 256], symbol_at[symbol - 255]):
             token = int(ctx.symbol_ids[i])

@@ -1,7 +1,7 @@
 """Values that are read in scopes: what they are made of.
 
-Where the items of an array must differ, the scopes inside of it gather what they hold: an object the tree
-of its names with the VALUE of each, an array the LIST of its items'. Equal values are one term, in
+Where the items of an array must differ, the scopes inside of it gather what they hold: an object the trie
+of its names with the VALUE of each, an array the LIST of its items'. Equal values are one node, in
 whatever order and spelling they came.
 """
 
@@ -13,37 +13,37 @@ from workbench.engine.kernels.constants import (
     ASK,
     CONSTANT_TAG,
     CONTENT,
+    DIFFERENT,
     FRAME,
-    HOLE,
+    FRAME_STATE,
     IS_APART,
     ITEM,
     KNOWN,
     LIST,
     LOST,
     MANY,
-    MOST_WAYS,
+    MOST_PATHS,
     NO_BYTES,
     NOTHING,
     OBJECT_OF,
     OBJECT_TAG,
     PENDING,
-    RECORD,
     SITE_BASE,
-    STRANGE,
     TEXT,
     UNSAID,
     VALUE,
+    VARIABLE,
     WORK,
     Complex,
 )
 from workbench.engine.kernels.frames import scope_of
-from workbench.engine.kernels.hash_consing import intern, term2, term3
+from workbench.engine.kernels.hash_consing import intern, node2, node3
 from workbench.engine.kernels.objects.key_tries import (
-    below_text,
     bytes_of,
-    no_texts,
-    seen_child,
-    with_text,
+    empty_trie,
+    trie_below,
+    trie_child,
+    trie_with,
 )
 from workbench.engine.kernels.signatures import jit
 
@@ -62,55 +62,55 @@ def flags_of(ctx, frame):
 
 
 @jit
-def around(ctx, stacks, way):
-    """The scope below plain calls in a SET: ``(its frame, way, whether there are several)``.
+def scope_below(ctx, stacks, path):
+    """The scope below plain calls in a SET: ``(its frame, path, whether there are several)``.
 
-    The frame is ASK - hole where it is not known, 0 for none. ``way`` says which of several: its remainders
+    The frame is ASK - variable where it is not known, 0 for none. ``path`` says which of several: its remainders
     choose one after the other, what is left of it is returned.
     """
-    pool = ctx.pool
+    arena = ctx.arena
     several = False
     while True:
-        n = int(pool[stacks]) >> 5
-        frame = int(pool[stacks + 3 + way % n])
+        n = int(arena[stacks]) >> 5
+        frame = int(arena[stacks + 3 + path % n])
         several = several or n > 1
-        way //= n
-        kind = pool[frame] & 31
-        if kind == HOLE:
-            return ASK - frame, way, several
+        path //= n
+        kind = arena[frame] & 31
+        if kind == VARIABLE:
+            return ASK - frame, path, several
         if kind != FRAME:
-            return 0, way, several
-        if pool[frame + 3] >= SITE_BASE:
-            return (frame if scope_of(ctx, frame) >= 0 else 0), way, several
-        stacks = int(pool[frame + 5])
+            return 0, path, several
+        if arena[frame + 3] >= SITE_BASE:
+            return (frame if scope_of(ctx, frame) >= 0 else 0), path, several
+        stacks = int(arena[frame + 5])
 
 
 @jit
-def hidden(ctx, stacks):
-    """A hole below plain calls in a SET, as ASK - hole; 0 when there is none."""
-    way = 0
-    while way < MOST_WAYS:
-        frame, left, several = around(ctx, stacks, way)
+def variable_below(ctx, stacks):
+    """A stack variable below plain calls in a SET, as ASK - variable; 0 when there is none."""
+    path = 0
+    while path < MOST_PATHS:
+        frame, left, several = scope_below(ctx, stacks, path)
         if left == 0 and frame <= ASK:
             return frame
         if not several:
             break
-        way += 1
+        path += 1
     return 0
 
 
 @jit
-def filled(ctx, record, content, pending, apart):
-    """A record with other contents of what it gathers."""
-    pool = ctx.pool
-    n = int(pool[record]) >> 5
+def with_content(ctx, frame_state, content, pending, apart):
+    """A frame state with other contents of what it gathers."""
+    arena = ctx.arena
+    n = int(arena[frame_state]) >> 5
     buffer = ctx.buffer
     for i in range(n):
-        buffer[i] = pool[record + 3 + i]
+        buffer[i] = arena[frame_state + 3 + i]
     buffer[CONTENT - 3] = content
     buffer[PENDING - 3] = pending
     buffer[IS_APART - 3] = apart
-    return int(intern(ctx, RECORD, buffer, 0, n))
+    return int(intern(ctx, FRAME_STATE, buffer, 0, n))
 
 
 @jit
@@ -119,12 +119,12 @@ def member_of(ctx, tree, text):
     n = int(bytes_of(ctx, text))
     if n < 0:
         raise Complex
-    tree = int(below_text(ctx, tree, n))
-    return 0 if tree < 0 else int(ctx.pool[tree + 3])
+    tree = int(trie_below(ctx, tree, n))
+    return 0 if tree < 0 else int(ctx.arena[tree + 3])
 
 
 @jit
-def paired(ctx, tree, text, value):
+def with_pair(ctx, tree, text, value):
     """The tree of an object with one more name (a TEXT) and its VALUE; ``tree`` may be OFF."""
     n = int(bytes_of(ctx, text))
     if n < 0:
@@ -132,13 +132,13 @@ def paired(ctx, tree, text, value):
     left = ctx.left
     for i in range(n + 1):
         left[i] = MANY
-    return int(with_text(ctx, tree, n, value))
+    return int(trie_with(ctx, tree, n, value))
 
 
 @jit
 def includes(ctx, more, less):
     """Whether the tree of an object has all names of another, with the same values."""
-    pool = ctx.pool
+    arena = ctx.arena
     count = ctx.count
     stack = ctx.left
     size = int(ctx.text.size)
@@ -152,16 +152,16 @@ def includes(ctx, more, less):
         if more == less:
             continue
         count[WORK] += 1
-        if pool[less + 3] != 0 and pool[less + 3] != pool[more + 3]:
+        if arena[less + 3] != 0 and arena[less + 3] != arena[more + 3]:
             return False
-        for i in range(less + 6, less + 3 + (int(pool[less]) >> 5), 2):
-            below = int(seen_child(ctx, more, int(pool[i])))
+        for i in range(less + 6, less + 3 + (int(arena[less]) >> 5), 2):
+            below = int(trie_child(ctx, more, int(arena[i])))
             if below < 0:
                 return False
             if n + 2 > size:
                 raise Complex
             stack[n] = below
-            stack[n + 1] = pool[i + 1]
+            stack[n + 1] = arena[i + 1]
             n += 2
     return True
 
@@ -169,7 +169,7 @@ def includes(ctx, more, less):
 @jit
 def length_of(ctx, values):
     """Number of items in a LIST."""
-    return 0 if values <= 0 else int(ctx.pool[values + 5])
+    return 0 if values <= 0 else int(ctx.arena[values + 5])
 
 
 @jit
@@ -180,45 +180,45 @@ def first_of(ctx, values, n):
         return -1
     ctx.count[WORK] += left
     while left > 0:
-        values = int(ctx.pool[values + 3])
+        values = int(ctx.arena[values + 3])
         left -= 1
     return values
 
 
 @jit
-def joined(ctx, frame, record, value):
-    """A record of the scope of a frame after a VALUE has come at the place that waits for it."""
-    pool = ctx.pool
-    content = int(pool[record + CONTENT])
-    pending = int(pool[record + PENDING])
-    apart = int(pool[record + IS_APART])
-    if value == STRANGE:
+def with_value(ctx, frame, frame_state, value):
+    """A frame state of the scope of a frame after a VALUE has come at the place that waits for it."""
+    arena = ctx.arena
+    content = int(arena[frame_state + CONTENT])
+    pending = int(arena[frame_state + PENDING])
+    apart = int(arena[frame_state + IS_APART])
+    if value == DIFFERENT:
         apart = 1
     if value <= 0 or content < 0:
         content = UNSAID
     elif gathers(ctx, frame) == ARRAY_OF:
         n = int(length_of(ctx, content)) + 1
-        content = int(term3(ctx, LIST, content, value, n))
+        content = int(node3(ctx, LIST, content, value, n))
     elif pending > ITEM:
         text = 0 if pending == NO_BYTES else pending
-        content = int(paired(ctx, content, text, value))
+        content = int(with_pair(ctx, content, text, value))
     else:
         content = UNSAID
-    return int(filled(ctx, record, content, NOTHING, apart))
+    return int(with_content(ctx, frame_state, content, NOTHING, apart))
 
 
 @jit
-def gathered(ctx, frame):
-    """The VALUE of a scope that has come to its end: STRANGE or LOST where it is not known."""
-    pool = ctx.pool
-    record = int(pool[frame + 4])
-    content = int(pool[record + CONTENT])
+def gathered_value(ctx, frame):
+    """The VALUE of a scope that has come to its end: DIFFERENT or LOST where it is not known."""
+    arena = ctx.arena
+    frame_state = int(arena[frame + 4])
+    content = int(arena[frame_state + CONTENT])
     if content < 0:
-        return STRANGE if pool[record + IS_APART] != 0 else LOST
+        return DIFFERENT if arena[frame_state + IS_APART] != 0 else LOST
     tag = OBJECT_TAG if gathers(ctx, frame) == OBJECT_OF else ARRAY_TAG
-    value = int(term2(ctx, VALUE, tag, content))
+    value = int(node2(ctx, VALUE, tag, content))
     # that the scope can become this value: other scopes may have been read at the same place
-    term2(ctx, KNOWN, value, int(scope_of(ctx, frame)))
+    node2(ctx, KNOWN, value, int(scope_of(ctx, frame)))
     return value
 
 
@@ -228,7 +228,7 @@ def name_at(ctx, scope, member):
     at = int(ctx.sets[ctx.scope_keys[scope] + member])
     text = 0
     for i in range(int(ctx.sets[at])):
-        text = int(term2(ctx, TEXT, text, int(ctx.sets[at + 1 + i])))
+        text = int(node2(ctx, TEXT, text, int(ctx.sets[at + 1 + i])))
     return NO_BYTES if text == 0 else text
 
 
@@ -237,10 +237,10 @@ def fresh_content(ctx, scope):
     """What a scope has gathered at its beginning."""
     if ctx.scope_gather[scope] != OBJECT_OF:
         return 0
-    return int(no_texts(ctx))
+    return int(empty_trie(ctx))
 
 
 @jit
 def constant(ctx, number):
     """The VALUE of null, true or false."""
-    return int(term2(ctx, VALUE, CONSTANT_TAG, number))
+    return int(node2(ctx, VALUE, CONSTANT_TAG, number))

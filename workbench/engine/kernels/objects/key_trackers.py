@@ -1,12 +1,12 @@
-"""Texts that are watched while they are read: where they stand in the trees of texts."""
+"""Key trackers: where a text that is read stands in the tries of keys, byte by byte of its JSON spelling."""
 
 from __future__ import annotations
 
 from workbench.engine.kernels.constants import (
     ASK,
+    EXHAUSTED,
     FAR_INSIDE,
     FRAME,
-    GONE,
     IS_FRESH,
     IS_KNOWN,
     KEEP,
@@ -15,31 +15,31 @@ from workbench.engine.kernels.constants import (
     SCOPE_SITE,
     SITE_BASE,
     TEXT,
+    TRACKER,
     UNKEPT,
-    WATCH,
 )
 from workbench.engine.kernels.frames import with_frame
-from workbench.engine.kernels.hash_consing import term2, term6
-from workbench.engine.kernels.objects.key_tries import seen_child, utf8_byte
+from workbench.engine.kernels.hash_consing import node2, node6
+from workbench.engine.kernels.objects.key_tries import trie_child, utf8_byte
 from workbench.engine.kernels.signatures import jit
 
 
 @jit
 def excluded(ctx, value):
-    """Whether a watched text, ended here, would be one that may not come."""
-    pool = ctx.pool
-    if value < 0 or pool[value + 4] == IS_KNOWN:
+    """Whether a tracked text, ended here, would be one that may not come."""
+    arena = ctx.arena
+    if value < 0 or arena[value + 4] == IS_KNOWN:
         return value >= 0
-    if pool[value + 4] != 0 and pool[value + 4] != IS_FRESH:
+    if arena[value + 4] != 0 and arena[value + 4] != IS_FRESH:
         return False
-    if pool[value + 3] >= 0 and ctx.tree_end[pool[value + 3]] != 0:
+    if arena[value + 3] >= 0 and ctx.tree_end[arena[value + 3]] != 0:
         return True
-    return pool[value + 6] >= 0 and pool[pool[value + 6] + 3] != 0
+    return arena[value + 6] >= 0 and arena[arena[value + 6] + 3] != 0
 
 
 @jit
 def tree_child(ctx, node, byte):
-    """Child of a node of a tree of texts, or -1."""
+    """Child of a node of a key trie, or -1."""
     for i in range(ctx.tree_start[node], ctx.tree_start[node + 1]):
         if ctx.tree_byte[i] == byte:
             return int(ctx.tree_node[i])
@@ -57,40 +57,40 @@ def may_spell(ctx, node, number, missing):
 
 
 @jit
-def watch_byte(ctx, node, seen, text, along, byte):
-    """Where a watched text stands after one more byte of it: node, SEEN (or GONE), TEXT, SEEN beside it."""
+def track_byte(ctx, node, trie, text, compared, byte):
+    """Where a tracked text stands after one more byte: node, KEY_TRIE (or EXHAUSTED), TEXT, KEY_TRIE compared with."""
     if node >= 0:
         node = int(tree_child(ctx, node, byte))
-    if seen >= 0:
-        seen = int(seen_child(ctx, seen, byte))
-        if seen >= 0 and ctx.pool[seen + 5] != 0:
-            seen = GONE
+    if trie >= 0:
+        trie = int(trie_child(ctx, trie, byte))
+        if trie >= 0 and ctx.arena[trie + 5] != 0:
+            trie = EXHAUSTED
     if text >= 0:
-        text = int(term2(ctx, TEXT, text, byte))
-    if along >= 0:
-        along = int(seen_child(ctx, along, byte))
-    return node, seen, text, along
+        text = int(node2(ctx, TEXT, text, byte))
+    if compared >= 0:
+        compared = int(trie_child(ctx, compared, byte))
+    return node, trie, text, compared
 
 
 @jit
-def watch(ctx, value, byte, exact):  # noqa: C901 - one branch a phase of an escape
-    """Where a watched text stands after one more byte of its JSON spelling.
+def track(ctx, value, byte, exact):  # noqa: C901 - one branch a phase of an escape
+    """Where a tracked text stands after one more byte of its JSON spelling.
 
-    FAR_INSIDE: off the trees; GONE: all texts that begin so have come.
+    FAR_INSIDE: off the trees; EXHAUSTED: all texts that begin so have come.
 
     Phases: 0 between characters (or within one, in UTF-8), 1 after a backslash, 2 to 5 before the digits
     of ``\\u``, 6 after a high surrogate, 7 after its backslash, 8 to 11 before the digits of the low one.
     The automaton sees to it that the spelling is well-formed.
     """
-    pool = ctx.pool
-    node = int(pool[value + 3])
-    phase = int(pool[value + 4])
-    number = int(pool[value + 5])
-    seen = int(pool[value + 6])
-    text = int(pool[value + 7])
-    along = int(pool[value + 8])
-    keeps = exact or ctx.count[KEEP] != 0 or seen <= ASK
-    if not keeps and along < 0:
+    arena = ctx.arena
+    node = int(arena[value + 3])
+    phase = int(arena[value + 4])
+    number = int(arena[value + 5])
+    trie = int(arena[value + 6])
+    text = int(arena[value + 7])
+    compared = int(arena[value + 8])
+    keeps = exact or ctx.count[KEEP] != 0 or trie <= ASK
+    if not keeps and compared < 0:
         # in a walk, what comes after the text seldom depends on it
         text = UNKEPT
     after = 0
@@ -101,7 +101,7 @@ def watch(ctx, value, byte, exact):  # noqa: C901 - one branch a phase of an esc
         if byte == 0x5C:
             after = 1
         else:
-            node, seen, text, along = watch_byte(ctx, node, seen, text, along, byte)
+            node, trie, text, compared = track_byte(ctx, node, trie, text, compared, byte)
     elif phase == 1:
         code = byte
         if byte == 0x75:
@@ -142,56 +142,56 @@ def watch(ctx, value, byte, exact):  # noqa: C901 - one branch a phase of an esc
         i = 0
         part = int(utf8_byte(code, 0))
         while part >= 0:
-            node, seen, text, along = watch_byte(ctx, node, seen, text, along, part)
-            if seen == GONE:
+            node, trie, text, compared = track_byte(ctx, node, trie, text, compared, part)
+            if trie == EXHAUSTED:
                 break
             i += 1
             part = int(utf8_byte(code, i))
-    if seen == GONE:
-        return GONE
+    if trie == EXHAUSTED:
+        return EXHAUSTED
     if after == 0 or after == 1 or after == 2:
         number = 0
-    if not keeps and along < 0:
+    if not keeps and compared < 0:
         text = UNKEPT
-    if node < 0 and seen < 0 and text < 0 and along == OFF and seen != LOST:
+    if node < 0 and trie < 0 and text < 0 and compared == OFF and trie != LOST:
         return FAR_INSIDE
-    return int(term6(ctx, WATCH, node, after, number, seen, text, along))
+    return int(node6(ctx, TRACKER, node, after, number, trie, text, compared))
 
 
 @jit
-def watched(ctx, stacks, byte, exact):
-    """A SET of watching frames after one more byte; -1 when none of them may go on."""
-    pool = ctx.pool
-    n = int(pool[stacks]) >> 5
+def tracked(ctx, stacks, byte, exact):
+    """A SET of tracking frames after one more byte; -1 when none of them may go on."""
+    arena = ctx.arena
+    n = int(arena[stacks]) >> 5
     moves = False
     for i in range(n):
-        if pool[pool[stacks + 3 + i] + 4] >= 0:
+        if arena[arena[stacks + 3 + i] + 4] >= 0:
             moves = True
     if not moves:
         return stacks
     result = -1
     for i in range(n):
-        frame = int(pool[stacks + 3 + i])
-        value = int(pool[frame + 4])
+        frame = int(arena[stacks + 3 + i])
+        value = int(arena[frame + 4])
         if value >= 0:
-            value = int(watch(ctx, value, byte, exact))
-        if value == GONE:
+            value = int(track(ctx, value, byte, exact))
+        if value == EXHAUSTED:
             continue
-        target, parents = int(pool[frame + 3]), int(pool[frame + 5])
+        target, parents = int(arena[frame + 3]), int(arena[frame + 5])
         result = int(with_frame(ctx, result, target, value, parents))
     return result
 
 
 @jit
-def cut_watched(ctx, stacks):
-    """Mark the symbols that a watched SET tells apart from their neighbours (``cut``)."""
-    pool = ctx.pool
+def cut_tracked(ctx, stacks):
+    """Mark the symbols that a SET of tracking frames tells apart from their neighbours (``cut``)."""
+    arena = ctx.arena
     cut = ctx.cut
-    for i in range(int(pool[stacks]) >> 5):
-        value = int(pool[pool[stacks + 3 + i] + 4])
+    for i in range(int(arena[stacks]) >> 5):
+        value = int(arena[arena[stacks + 3 + i] + 4])
         if value < 0:
             continue
-        phase = int(pool[value + 4])
+        phase = int(arena[value + 4])
         if phase == 1:
             for byte in (0x22, 0x2F, 0x5C, 0x62, 0x66, 0x6E, 0x72, 0x74, 0x75):
                 cut[byte] = 1
@@ -206,29 +206,29 @@ def cut_watched(ctx, stacks):
             continue
         cut[0x5C] = 1
         cut[0x5D] = 1
-        node = int(pool[value + 3])
+        node = int(arena[value + 3])
         if node >= 0:
             for c in range(ctx.tree_start[node], ctx.tree_start[node + 1]):
                 byte = int(ctx.tree_byte[c])
                 cut[byte] = 1
                 cut[byte + 1] = 1
-        for seen in (int(pool[value + 6]), int(pool[value + 8])):
-            if seen >= 0:
-                for c in range(seen + 6, seen + 3 + (int(pool[seen]) >> 5), 2):
-                    cut[pool[c]] = 1
-                    cut[pool[c] + 1] = 1
+        for trie in (int(arena[value + 6]), int(arena[value + 8])):
+            if trie >= 0:
+                for c in range(trie + 6, trie + 3 + (int(arena[trie]) >> 5), 2):
+                    cut[arena[c]] = 1
+                    cut[arena[c] + 1] = 1
 
 
 @jit
 def undecided(ctx, stacks):
     """Whether a frame in a SET watches a text of which each byte matters, and what came is not known."""
-    pool = ctx.pool
-    for i in range(int(pool[stacks]) >> 5):
-        frame = int(pool[stacks + 3 + i])
-        if pool[frame] & 31 != FRAME or pool[frame + 3] < SITE_BASE or pool[frame + 4] < 0:
+    arena = ctx.arena
+    for i in range(int(arena[stacks]) >> 5):
+        frame = int(arena[stacks + 3 + i])
+        if arena[frame] & 31 != FRAME or arena[frame + 3] < SITE_BASE or arena[frame + 4] < 0:
             continue
-        loop = int(ctx.site_loop[pool[frame + 3] - SITE_BASE])
-        if loop >= 0 or loop <= SCOPE_SITE or pool[pool[frame + 4] + 6] != LOST:
+        loop = int(ctx.site_loop[arena[frame + 3] - SITE_BASE])
+        if loop >= 0 or loop <= SCOPE_SITE or arena[arena[frame + 4] + 6] != LOST:
             continue
         if ctx.watch_loose[-1 - loop] == 0:
             return True
@@ -237,13 +237,13 @@ def undecided(ctx, stacks):
 
 @jit
 def keeps_text(ctx, stacks):
-    """Whether a watching frame in a SET keeps the text that is read: then all bytes differ."""
-    pool = ctx.pool
-    for i in range(int(pool[stacks]) >> 5):
-        frame = int(pool[stacks + 3 + i])
-        if pool[frame] & 31 != FRAME or pool[frame + 4] < 0:
+    """Whether a tracking frame in a SET keeps the text that is read: then all bytes differ."""
+    arena = ctx.arena
+    for i in range(int(arena[stacks]) >> 5):
+        frame = int(arena[stacks + 3 + i])
+        if arena[frame] & 31 != FRAME or arena[frame + 4] < 0:
             continue
-        value = int(pool[frame + 4])
-        if pool[value + 7] >= 0 and (ctx.count[KEEP] != 0 or pool[value + 6] <= ASK):
+        value = int(arena[frame + 4])
+        if arena[value + 7] >= 0 and (ctx.count[KEEP] != 0 or arena[value + 6] <= ASK):
             return True
     return False

@@ -1,19 +1,19 @@
-"""Trees of the texts that came in a scope, and how many more texts of a language there are."""
+"""Key tries: the texts that came in a scope, and how many more texts of a language there are."""
 
 from __future__ import annotations
 
-from workbench.engine.kernels.constants import MANY, OFF, SEEN, Complex
+from workbench.engine.kernels.constants import KEY_TRIE, MANY, OFF, Complex
 from workbench.engine.kernels.hash_consing import intern
 from workbench.engine.kernels.signatures import jit
 
 
 @jit
-def seen_child(ctx, seen, byte):
-    """Child of a node of a tree of texts that came, or OFF."""
-    pool = ctx.pool
-    for i in range(seen + 6, seen + 3 + (int(pool[seen]) >> 5), 2):
-        if pool[i] == byte:
-            return int(pool[i + 1])
+def trie_child(ctx, trie, byte):
+    """Child of a node of a key trie, or OFF."""
+    arena = ctx.arena
+    for i in range(trie + 6, trie + 3 + (int(arena[trie]) >> 5), 2):
+        if arena[i] == byte:
+            return int(arena[i + 1])
     return OFF
 
 
@@ -97,108 +97,108 @@ def measure(ctx, language, n):
 @jit
 def bytes_of(ctx, text):
     """The bytes of a TEXT into ``text``, the last one first; how many, -1 when there is no room for them."""
-    pool = ctx.pool
+    arena = ctx.arena
     n = 0
     at = ctx.text
     size = int(ctx.text.size)
     while text > 0:
         if n >= size:
             return -1
-        at[n] = pool[text + 4]
+        at[n] = arena[text + 4]
         n += 1
-        text = int(pool[text + 3])
+        text = int(arena[text + 3])
     return n
 
 
 @jit
-def below_text(ctx, node, n):
-    """Node of a tree of texts behind the ``n`` bytes in ``text``, or OFF."""
+def trie_below(ctx, node, n):
+    """Node of a key trie behind the ``n`` bytes in ``text``, or OFF."""
     at = ctx.text
     while n > 0 and node >= 0:
         n -= 1
-        node = int(seen_child(ctx, node, int(at[n])))
+        node = int(trie_child(ctx, node, int(at[n])))
     return node
 
 
 @jit
-def came(ctx, seen, text, cell):
+def trie_has(ctx, trie, text, cell):
     """Whether a text, given as a TEXT, is in the tree of a cell; -1 when it is too long to tell."""
     n = int(bytes_of(ctx, text))
     if n < 0:
         return -1
-    seen = int(below_text(ctx, seen_child(ctx, seen, cell), n))
-    return 1 if seen >= 0 and ctx.pool[seen + 3] != 0 else 0
+    trie = int(trie_below(ctx, trie_child(ctx, trie, cell), n))
+    return 1 if trie >= 0 and ctx.arena[trie + 3] != 0 else 0
 
 
 @jit
-def grown(ctx, node, byte, below, ends, limit):
-    """A node of a tree of texts with another child (byte -1: none) or end; ``limit`` texts fill it."""
-    pool = ctx.pool
+def trie_node(ctx, node, byte, below, ends, limit):
+    """A node of a key trie with another child (byte -1: none) or end; ``limit`` texts fill it."""
+    arena = ctx.arena
     buffer = ctx.buffer
     k = 3
     put = byte < 0
-    came = 0
+    below_it = 0
     if node >= 0:
-        ends |= int(pool[node + 3])
-        for i in range(node + 6, node + 3 + (int(pool[node]) >> 5), 2):
-            if not put and pool[i] >= byte:
+        ends |= int(arena[node + 3])
+        for i in range(node + 6, node + 3 + (int(arena[node]) >> 5), 2):
+            if not put and arena[i] >= byte:
                 buffer[k] = byte
                 buffer[k + 1] = below
-                came += pool[below + 4]
+                below_it += arena[below + 4]
                 k += 2
                 put = True
-                if pool[i] == byte:
+                if arena[i] == byte:
                     continue
-            buffer[k] = pool[i]
-            buffer[k + 1] = pool[i + 1]
-            came += pool[pool[i + 1] + 4]
+            buffer[k] = arena[i]
+            buffer[k + 1] = arena[i + 1]
+            below_it += arena[arena[i + 1] + 4]
             k += 2
     if not put:
         buffer[k] = byte
         buffer[k + 1] = below
-        came += pool[below + 4]
+        below_it += arena[below + 4]
         k += 2
-    came += 1 if ends != 0 else 0
+    below_it += 1 if ends != 0 else 0
     buffer[0] = ends
-    buffer[1] = came
-    buffer[2] = 1 if came >= limit else 0
-    return intern(ctx, SEEN, buffer, 0, k)
+    buffer[1] = below_it
+    buffer[2] = 1 if below_it >= limit else 0
+    return intern(ctx, KEY_TRIE, buffer, 0, k)
 
 
 @jit
-def no_texts(ctx):
-    """The tree of no texts."""
+def empty_trie(ctx):
+    """The empty key trie."""
     buffer = ctx.buffer
     for i in range(3):
         buffer[i] = 0
-    return int(intern(ctx, SEEN, buffer, 0, 3))
+    return int(intern(ctx, KEY_TRIE, buffer, 0, 3))
 
 
 @jit
-def with_text(ctx, node, n, ends):
-    """A tree of texts (OFF: none) with the ``n`` bytes in ``text`` ended so; as many as ``left`` says fill a node."""
+def trie_with(ctx, node, n, ends):
+    """A key trie (OFF: none) with the ``n`` bytes in ``text`` ended so; as many as ``left`` says fill a node."""
     at = ctx.text
-    way = ctx.way
+    path = ctx.trie_path
     left = ctx.left
     for i in range(n):
-        way[i] = node
+        path[i] = node
         if node >= 0:
-            node = int(seen_child(ctx, node, int(at[n - 1 - i])))
-    below = int(grown(ctx, node, -1, 0, ends, int(left[n])))
+            node = int(trie_child(ctx, node, int(at[n - 1 - i])))
+    below = int(trie_node(ctx, node, -1, 0, ends, int(left[n])))
     for i in range(n):
-        node = int(way[n - 1 - i])
+        node = int(path[n - 1 - i])
         limit = int(left[n - 1 - i])
-        below = int(grown(ctx, node, int(at[i]), below, 0, limit))
+        below = int(trie_node(ctx, node, int(at[i]), below, 0, limit))
     return below
 
 
 @jit
-def planted(ctx, root, text, number, cell):
-    """A tree of texts with one more in a cell, given as a TEXT that was watched as ``number`` says."""
+def trie_with_key(ctx, root, text, number, cell):
+    """A key trie with one more in a cell, given as a TEXT that was tracked as ``number`` says."""
     n = int(bytes_of(ctx, text))
     if n < 0:
         raise Complex
     measure(ctx, int(ctx.watch_language[number]), n)
     # below the root, each cell has a tree of its own
-    below = int(with_text(ctx, seen_child(ctx, root, cell), n, 1))
-    return int(grown(ctx, root, cell, below, 0, MANY))
+    below = int(trie_with(ctx, trie_child(ctx, root, cell), n, 1))
+    return int(trie_node(ctx, root, cell, below, 0, MANY))
