@@ -32,8 +32,8 @@ from workbench.engine.kernels.constants import Complex, Full, Room, Stopped, Tan
 from workbench.engine.kernels.context import Context
 from workbench.engine.positions import Positioned, Sequence, renumber
 from workbench.engine.slices import NOTHING, Slice, slices_of
-from workbench.engine.stack_distances import least_bytes, number_of_stacks
 from workbench.engine.tables import Packed, place_scratch
+from workbench.engine.whole_stacks import least_bytes, listed_stacks, number_of_stacks
 from workbench.errors import GrammarTooComplex
 from workbench.inputs import need_number
 from workbench.vocabulary import Vocabulary
@@ -505,26 +505,8 @@ class Engine:
 
     def stacks(self, position: int, limit: int) -> list[tuple[int, list[tuple[int, int]]]]:
         """Up to ``limit`` threads as (state, frames top first); a frame is (return, count)."""
-        out: list[tuple[int, list[tuple[int, int]]]] = []
         with self.lock, self.busy:
-            items = self.contents(position >> 32)
-            bases = self.contents(position & 0xFFFFFFFF)
-            for state, variable in zip(items[::2], items[1::2], strict=True):
-                # depth first over the parents, one path a stack
-                todo: list[tuple[int, tuple[tuple[int, int], object] | None]] = [
-                    (bases[variable], None)
-                ]
-                while todo and len(out) < limit:
-                    stacks, path = todo.pop()
-                    for element in reversed(self.contents(stacks)):
-                        if int(self.ctx.arena[element]) & 31 == constants.BOTTOM:
-                            out.append((state, _unlink(path)))
-                            if len(out) >= limit:
-                                break
-                        else:
-                            target, value, parents = self.contents(element)
-                            todo.append((parents, ((target, value), path)))
-        return out
+            return listed_stacks(self, position, limit)
 
     def count_stacks(self, position: int, most: int) -> int:
         """How many threads there are, counted up to ``most``."""
@@ -561,12 +543,3 @@ class Engine:
             + 4 * int(self.ctx.masks_at[int(count[constants.N_MASKS])]),
             "evictions": self.epoch,
         }
-
-
-def _unlink(path: object) -> list[tuple[int, int]]:
-    """Frames of a linked path whose head is the deepest; top first."""
-    out: list[tuple[int, int]] = []
-    while isinstance(path, tuple):
-        out.append(path[0])
-        path = path[1]
-    return out[::-1]

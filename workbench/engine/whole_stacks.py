@@ -1,4 +1,4 @@
-"""Questions about all stacks at a position: least bytes that complete a text, and how many there are."""
+"""What is asked of all stacks at a position: least bytes that complete a text, how many there are, the first few."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from workbench.engine.kernels import constants, entries
 if TYPE_CHECKING:
     from workbench.engine.engine import Engine
 
-__all__ = ["least_bytes", "number_of_stacks"]
+__all__ = ["least_bytes", "listed_stacks", "number_of_stacks"]
 
 
 def least_bytes(engine: Engine, position: int) -> int:
@@ -106,3 +106,35 @@ def _paths(engine: Engine, stacks: int, known: dict[int, int], most: int) -> int
             known[here] = min(most, sum(1 if part is None else known[part] for part in below))
         todo.pop()
     return known[stacks]
+
+
+def listed_stacks(
+    engine: Engine, position: int, limit: int
+) -> list[tuple[int, list[tuple[int, int]]]]:
+    """Up to ``limit`` threads as (state, frames top first); a frame is (return, count)."""
+    out: list[tuple[int, list[tuple[int, int]]]] = []
+    items = engine.contents(position >> 32)
+    bases = engine.contents(position & 0xFFFFFFFF)
+    for state, variable in zip(items[::2], items[1::2], strict=True):
+        # depth first over the parents, one path a stack
+        todo: list[tuple[int, tuple[tuple[int, int], object] | None]] = [(bases[variable], None)]
+        while todo and len(out) < limit:
+            stacks, path = todo.pop()
+            for element in reversed(engine.contents(stacks)):
+                if int(engine.ctx.arena[element]) & 31 == constants.BOTTOM:
+                    out.append((state, _unlink(path)))
+                    if len(out) >= limit:
+                        break
+                else:
+                    target, value, parents = engine.contents(element)
+                    todo.append((parents, ((target, value), path)))
+    return out
+
+
+def _unlink(path: object) -> list[tuple[int, int]]:
+    """Frames of a linked path whose head is the deepest; top first."""
+    out: list[tuple[int, int]] = []
+    while isinstance(path, tuple):
+        out.append(path[0])
+        path = path[1]
+    return out[::-1]
