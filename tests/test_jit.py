@@ -154,6 +154,26 @@ def test_a_module_may_have_kernels_of_its_own(tmp_path: Path) -> None:
     assert not (tmp_path / "one").exists()
 
 
+def test_the_engine_loads_all_kernels() -> None:
+    """Whichever module has some: ``workbench warm`` makes an engine, and nothing is left to be compiled later."""
+    package = Path(jit.__file__).parent
+    having = {
+        ".".join(path.relative_to(package.parent).with_suffix("").parts)
+        for path in package.rglob("*.py")
+        if "= Kernels(" in path.read_text(encoding="utf-8")
+    }
+    assert "workbench.engine.kernels.signatures" in having
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys, workbench.engine; print(*sys.modules)"],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        cwd=package.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert having <= set(done.stdout.split())
+
+
 @pytest.mark.skipif(not jit.COMPILED, reason="kernels run as Python")
 def test_two_kernels_of_a_name_are_told() -> None:
     kernels = jit.Kernels("some", [], {}, [])

@@ -1,4 +1,4 @@
-"""Strings that may not spell some texts, watched while they are read, in any spelling that JSON has.
+"""Strings that may not spell some texts, tracked while they are read, in any spelling that JSON has.
 
 The oracle is ``json.loads``: a string is right when its value is none of the texts. A prefix is alive when
 it can be finished with something that differs.

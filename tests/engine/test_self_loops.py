@@ -1,4 +1,4 @@
-"""Runs of characters under counts: masks by slices, against reading every token by its bytes."""
+"""Self-loops under counts and invariant classes: masks by slices, against reading every token by its bytes."""
 
 from __future__ import annotations
 

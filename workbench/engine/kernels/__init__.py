@@ -17,8 +17,8 @@ BASES        SET...                          the stacks that a shape's variables
 CONFIG       SHAPE, BASES                    notes: its DFA state; whether it accepts
 SUBST        DFA state, VARIABLE, RETURN_SET; first note: the DFA state with the variable's frames written in
 MASK_NODE    above (MASK_NODE or SHAPE), RETURN_SET; a decision tree; notes: VARIABLE asked about; stored mask
-WHOLE        VARIABLE                        a stack query, also for keys that came; or SET; note: its PEEK
-MEMBER       FRAME                           a stack query: whether the text that the frame tracks is a key that came
+WHOLE        VARIABLE                        a stack query, also for earlier keys; or SET; note: its PEEK
+MEMBER       FRAME                           a stack query: whether the text that the frame tracks is an earlier key
 TRACKER      watch's tree node, phase, number so far, KEY_TRIE, TEXT, KEY_TRIE; where a text that is read stands
 FRAME_STATE  count, KEY_TRIE, content, pending, apart, bits...; of a scope (content: see ``objects/item_values.py``)
 KEY_TRIE     whether a text ends here (in objects: its VALUE), texts below, whether those are all, (byte, KEY_TRIE)...

@@ -40,7 +40,7 @@ OFF, LOST, EXHAUSTED = -1, -3, -4
 #: in place of a KEY_TRIE in a return set: not said. In DFA states ASK - variable stands for the keys of the frame above
 #: a variable. In place of what a value is made of so far: not known
 UNSAID = -5
-#: in place of a VALUE: not known, but that it differs from all of its place in the values that came
+#: in place of a VALUE: not known, but that it differs from all of its place in the earlier values
 DIFFERENT = -2
 #: phases of a tracked text of which it was asked whether it came: it did not, it did
 IS_FRESH, IS_KNOWN = 12, 13
@@ -63,7 +63,7 @@ NAME_ROLE, STRING_ROLE, NUMBER_ROLE = 3, 1, 2
 #: in place of a pending name: none; an item of an array; the name without bytes
 NOTHING, ITEM, NO_BYTES = 0, 1, 2
 #: where a frame state has: what the value is made of so far, what comes next in it, whether it is known to
-#: differ from all that came; the bits of its members
+#: differ from all earlier ones; the bits of its members
 CONTENT, PENDING, IS_APART, BITS = 5, 6, 7, 8
 #: bits in a word of a set
 WORD = 31

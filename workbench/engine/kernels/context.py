@@ -92,7 +92,7 @@ COLUMNS = (
     "loop_max",
     "loop_zone",
     # whether a state's bytes are read by the tracker in the frame above which it runs; per watch: root of the tree of
-    # texts that may not come, the cell of keys that came or -1, its language or -1, whether texts that it reads can
+    # texts that may not come, the cell of earlier keys or -1, its language or -1, whether texts that it reads can
     # be left open in a walk (1: if another ends before in the same token; 2: in any case), what else they are
     "watched",
     "watch_root",

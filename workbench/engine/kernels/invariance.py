@@ -11,6 +11,29 @@ from workbench.engine.kernels.stack_queries import resolve
 
 
 @jit
+def reach(ctx, n, dfa_state, rest, length):
+    """Add a DFA state, and what is to come of a character, to the ``n`` reached ones; their number, -1 if too many."""
+    reached = ctx.reached_state
+    rests = ctx.reached_rest
+    slots = ctx.reached_slot
+    slot = int(mix(dfa_state, rest)) & 2 * MOST_REACHED - 1
+    j = int(slots[slot]) - 1
+    while j >= 0 and (reached[j] != dfa_state or rests[j] != rest):
+        slot = (slot + 1) & 2 * MOST_REACHED - 1
+        j = int(slots[slot]) - 1
+    if j >= 0:
+        return n
+    if n == MOST_REACHED:
+        return -1
+    slots[slot] = n + 1
+    reached[n] = dfa_state
+    ctx.reached_resolved[n] = dfa_state
+    rests[n] = rest
+    ctx.reached_length[n] = length
+    return n + 1
+
+
+@jit
 def invariant_under(ctx, part, dfa_state, bases, non_ascii, most):
     """How many DFA states any characters of a slice, up to ``most`` bytes, lead to, if all of them live; else 0.
 
@@ -19,19 +42,12 @@ def invariant_under(ctx, part, dfa_state, bases, non_ascii, most):
     """
     transitions = ctx.transitions
     stride = int(ctx.stride)
-    reached = ctx.reached_state
     resolved = ctx.reached_resolved
     rests = ctx.reached_rest
     lengths = ctx.reached_length
     # which of them is where, by hash; 0 for none
-    slots = ctx.reached_slot
-    fill(slots, 0, 2 * MOST_REACHED, 0)
-    reached[0] = dfa_state
-    resolved[0] = dfa_state
-    rests[0] = 0
-    lengths[0] = 0
-    slots[(mix(dfa_state, 0) & 2 * MOST_REACHED - 1)] = 1
-    n = 1
+    fill(ctx.reached_slot, 0, 2 * MOST_REACHED, 0)
+    n = int(reach(ctx, 0, dfa_state, 0, 0))
     k = 0
     while k < n and lengths[k] < most:
         here = int(resolved[k])
@@ -66,19 +82,8 @@ def invariant_under(ctx, part, dfa_state, bases, non_ascii, most):
                 continue
             known = following
             known_after = after
-            slot = int(mix(following, after)) & 2 * MOST_REACHED - 1
-            j = int(slots[slot]) - 1
-            while j >= 0 and (reached[j] != following or rests[j] != after):
-                slot = (slot + 1) & 2 * MOST_REACHED - 1
-                j = int(slots[slot]) - 1
-            if j < 0:
-                if n == MOST_REACHED:
-                    return 0
-                slots[slot] = n + 1
-                reached[n] = following
-                resolved[n] = following
-                rests[n] = after
-                lengths[n] = lengths[k] + 1
-                n += 1
+            n = int(reach(ctx, n, following, after, int(lengths[k]) + 1))
+            if n < 0:
+                return 0
         k += 1
     return n

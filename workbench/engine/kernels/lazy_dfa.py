@@ -192,7 +192,36 @@ def expand_one(ctx, at, state, stacks):
 
 
 @jit
-def expand_all(ctx, dfa_state):  # noqa: C901 - one pass over scratch space that its steps share
+def expand_lone(ctx, at, n):
+    """Transitions of a closure in which one thread at most has edges, that do not overlap; False for others."""
+    arena = ctx.arena
+    transitions = ctx.transitions
+    symbols = int(ctx.n_symbols)
+    lone = -1
+    for k in range(n):
+        state = ctx.thread_state[k]
+        if ctx.edge_start[state] < ctx.edge_start[state + 1]:
+            if lone >= 0:
+                return False
+            lone = k
+    fill(transitions, at, at + symbols, DEAD)
+    if lone < 0:
+        return True
+    state = int(ctx.thread_state[lone])
+    stacks = int(ctx.thread_stacks[lone])
+    moves = False
+    if ctx.has_watch != 0 and ctx.watched[state] != 0:
+        for i in range(int(arena[stacks]) >> 5):
+            if arena[arena[stacks + 3 + i] + 4] >= 0:
+                moves = True
+    if not moves and expand_one(ctx, at, state, stacks):
+        return True
+    fill(transitions, at, at + symbols, UNKNOWN)
+    return False
+
+
+@jit
+def expand_all(ctx, dfa_state):
     """:func:`expand`, as far as texts that are left open do not matter; returns the size of the closure."""
     arena = ctx.arena
     count = ctx.count
@@ -210,27 +239,8 @@ def expand_all(ctx, dfa_state):  # noqa: C901 - one pass over scratch space that
     if ask != 0:
         fill(transitions, at, at + symbols, ask)
         return n
-    lone = -1
-    for k in range(n):
-        state = ctx.thread_state[k]
-        if ctx.edge_start[state] < ctx.edge_start[state + 1]:
-            if lone >= 0:
-                lone = -2
-                break
-            lone = k
-    if lone > -2:
-        fill(transitions, at, at + symbols, DEAD)
-        if lone < 0:
-            return n
-        state = int(ctx.thread_state[lone])
-        stacks = int(ctx.thread_stacks[lone])
-        if ctx.has_watch != 0 and ctx.watched[state] != 0:
-            for i in range(int(arena[stacks]) >> 5):
-                if arena[arena[stacks + 3 + i] + 4] >= 0:
-                    lone = -2
-        if lone >= 0 and expand_one(ctx, at, state, stacks):
-            return n
-        fill(transitions, at, at + symbols, UNKNOWN)
+    if expand_lone(ctx, at, n):
+        return n
     if ctx.has_watch != 0:
         for k in range(n):
             if ctx.watched[ctx.thread_state[k]] != 0:

@@ -50,7 +50,7 @@ def begin_walk(ctx, shape, bases):
     else:
         dfa_state = plain_dfa_state(ctx, shape)
     if ctx.has_watch != 0:
-        # where names begin, all keys that came are seen at once; elsewhere they are asked for one by one
+        # where names begin, all earlier keys are seen at once; elsewhere they are asked for one by one
         variable = int(name_begins(ctx, dfa_state))
         while variable >= 0:
             query = int(node1(ctx, WHOLE, variable))

@@ -138,6 +138,27 @@ def far_dfa_states(ctx, dfa_state):
 
 
 @jit
+def loop_head_of(ctx, dfa_state):
+    """The DFA state to which most of ASCII leads, judged by some bytes of which most loops have one; -1 for none."""
+    transitions = ctx.transitions
+    at = dfa_state * int(ctx.stride) + 1
+    loop_head = -1
+    size = 0
+    for probe in (0x65, 0x30, 0x41, 0x20):
+        target = int(transitions[at + probe])
+        if target < 0 or target == loop_head:
+            continue
+        n = 0
+        for byte in range(128):
+            if transitions[at + byte] == target:
+                n += 1
+        if n > size:
+            loop_head = target
+            size = n
+    return loop_head
+
+
+@jit
 def self_loop_of(ctx, dfa_state, bases):
     """The characters that a DFA state can take one after the other, and how many of them.
 
@@ -154,19 +175,7 @@ def self_loop_of(ctx, dfa_state, bases):
     byte_class = ctx.byte_class
     loop_class = ctx.loop_class
     stride = int(ctx.stride)
-    loop_head = -1
-    size = 0
-    for probe in (0x65, 0x30, 0x41, 0x20):
-        target = int(transitions[dfa_state * stride + 1 + probe])
-        if target < 0 or target == loop_head:
-            continue
-        n = 0
-        for byte in range(128):
-            if transitions[dfa_state * stride + 1 + byte] == target:
-                n += 1
-        if n > size:
-            loop_head = target
-            size = n
+    loop_head = int(loop_head_of(ctx, dfa_state))
     for i in range(8):
         byte_class[i] = 0
         loop_class[i] = 0

@@ -51,7 +51,7 @@ def prepare_at(ctx, position):
 
 @jit
 def invariant_at(ctx, part, non_ascii, most, position):
-    """:func:`invariant_under` for the row that :func:`prepare_at` has found."""
+    """:func:`invariant_under` for the DFA state that :func:`prepare_at` has found."""
     return invariant_under(ctx, part, ctx.found[3], position & 0xFFFFFFFF, non_ascii, most)
 
 

@@ -18,6 +18,52 @@ from workbench.engine.kernels.trie_walks import (
 
 
 @jit
+def chain_of(ctx, part, dfa_state, non_ascii, bases):
+    """DFA states after 1, 2, ... characters of a bounded self-loop, as far as they are told apart, into ``chain``.
+
+    Returns how many there are, and whether all further ones are as the last of them.
+    """
+    transitions = ctx.transitions
+    deepest = part.deepest
+    chain = ctx.chain
+    byte_class = ctx.byte_class
+    stride = int(ctx.stride)
+    loop_state = int(ctx.found[1])
+    # as far as the loop goes before an exit whose byte may come
+    deep = 0
+    for byte in range(256):
+        if deepest[byte] > deep:
+            then = resolve(ctx, loop_state, byte, bases)
+            if transitions[then * stride + 1 + byte] >= 0:
+                deep = int(deepest[byte])
+    last = min(int(ctx.found[2]), deep)
+    probe = 0
+    while probe < 128 and not in_class(probe, byte_class, 0):
+        probe += 1
+    if probe == 128:
+        # characters beyond ASCII alone, if any: the first of them, U+0080
+        last = last if non_ascii != 0 else 0
+        probe = 0xC2
+    known = 0
+    then = dfa_state
+    before = -1  # the DFA state one character ago
+    while known < last and then >= 0 and then != before:
+        before = then
+        then = resolve(ctx, then, probe, bases)
+        chain[known] = then
+        then = int(transitions[then * stride + 1 + probe])
+        known += 1
+        if probe == 0xC2 and then >= 0:
+            then = resolve(ctx, then, 0x80, bases)
+            then = int(transitions[then * stride + 1 + 0x80])
+    steady = then == before
+    if then >= 0 and not steady:
+        chain[known] = then
+        known += 1
+    return known, steady
+
+
+@jit
 def walk_self_loop(ctx, part, dfa_state, first, non_ascii, bases, out):
     """Set the bits of the allowed tokens for a DFA state with a self-loop, given the slice of its byte class.
 
@@ -32,7 +78,6 @@ def walk_self_loop(ctx, part, dfa_state, first, non_ascii, bases, out):
     exits_at = part.exits_at
     inner_at = part.inner_at
     leaves_at = part.leaves_at
-    deepest = part.deepest
     found = ctx.found
     byte_class = ctx.byte_class
     stride = int(ctx.stride)
@@ -43,42 +88,12 @@ def walk_self_loop(ctx, part, dfa_state, first, non_ascii, bases, out):
         if byte_class[i] != part.byte_class[i]:
             whole = False
     walk_others(ctx, part, dfa_state, first, byte_class, non_ascii, bases, out)
-    # DFA states after 1, 2, ... characters of the loop, as far as they are told apart
     chain = ctx.chain
     follow = ctx.follow
     known = 0
     steady = False
     if most != ENDLESS:
-        # as far as the loop goes before an exit whose byte may come
-        deep = 0
-        for byte in range(256):
-            if deepest[byte] > deep:
-                then = resolve(ctx, loop_state, byte, bases)
-                if transitions[then * stride + 1 + byte] >= 0:
-                    deep = int(deepest[byte])
-        last = min(most, deep)
-        probe = 0
-        while probe < 128 and not in_class(probe, byte_class, 0):
-            probe += 1
-        if probe == 128:
-            # characters beyond ASCII alone, if any: the first of them, U+0080
-            last = last if non_ascii != 0 else 0
-            probe = 0xC2
-        state_then = dfa_state
-        before = -1  # the DFA state one character ago
-        while known < last and state_then >= 0 and state_then != before:
-            before = state_then
-            state_then = resolve(ctx, state_then, probe, bases)
-            chain[known] = state_then
-            state_then = int(transitions[state_then * stride + 1 + probe])
-            known += 1
-            if probe == 0xC2 and state_then >= 0:
-                state_then = resolve(ctx, state_then, 0x80, bases)
-                state_then = int(transitions[state_then * stride + 1 + 0x80])
-        steady = state_then == before
-        if state_then >= 0 and not steady:
-            chain[known] = state_then
-            known += 1
+        known, steady = chain_of(ctx, part, dfa_state, non_ascii, bases)
     for byte in range(256):
         begin = int(exits_at[byte])
         stop = int(exits_at[byte + 1])
@@ -181,20 +196,73 @@ def walk_invariant(ctx, part, dfa_state, non_ascii, n, bases, out):
 
 
 @jit
-def finish(ctx, part, non_ascii, reached, bases, out):  # noqa: C901 - one branch a way to make a mask
+def finish_self_loop(ctx, part, non_ascii, bases, out):
+    """The mask of a DFA state with a self-loop, by the slice of its byte class."""
+    transitions = ctx.transitions
+    found = ctx.found
+    byte_class = ctx.byte_class
+    slice_masks = part.masks
+    first = dfa_state = int(found[3])
+    loop_head = int(found[0])
+    apart = found[2] == ENDLESS and dfa_state != found[1] and dfa_state != loop_head
+    if apart and non_ascii != 0:
+        for lead in range(0xC2, 0xF5):
+            if transitions[dfa_state * ctx.stride + 1 + lead] == DEAD:
+                apart = False
+    if apart:
+        # first the mask of what the loop comes to, then what differs at its beginning
+        dfa_state = int(found[1])
+        for i in range(8):
+            byte_class[i] = ctx.loop_class[i]
+        for byte in range(128):
+            if transitions[first * ctx.stride + 1 + byte] == DEAD:
+                bit = 1 << (byte & 31)
+                byte_class[byte >> 5] = int(byte_class[byte >> 5]) & ~bit & 0xFFFFFFFF
+    longest = min(int(found[2]), slice_masks.size // out.size - 1)
+    inside = slice_masks[longest * out.size : (longest + 1) * out.size]
+    for i in range(out.size):
+        out[i] = inside[i]
+    # the loop's first characters, as far as they belong to the slice
+    for i in range(8):
+        byte_class[i] = int(byte_class[i]) & int(part.byte_class[i])
+    walk_self_loop(ctx, part, dfa_state, first, non_ascii, bases, out)
+    if apart:
+        walk_difference(ctx, first, int(found[1]), loop_head, bases, out)
+
+
+@jit
+def add_others(ctx, dfa_state, bases, out):
+    """Set the bits that no walk sets: of duplicates, tokens that the grammar names, ends."""
+    duplicates = ctx.duplicates
+    eos = ctx.eos
+    symbol_at = ctx.symbol_at
+    for i in range(0, duplicates.size, 2):
+        same = int(duplicates[i])
+        if (int(out[same >> 5]) >> (same & 31)) & 1:
+            other = int(duplicates[i + 1])
+            out[other >> 5] |= 1 << (other & 31)
+    for symbol in range(256, ctx.n_symbols):
+        dfa_state = resolve(ctx, dfa_state, symbol, bases)
+        if ctx.transitions[dfa_state * ctx.stride + 1 + symbol] < 0:
+            continue
+        for i in range(symbol_at[symbol - 256], symbol_at[symbol - 255]):
+            token = int(ctx.symbol_ids[i])
+            out[token >> 5] |= 1 << (token & 31)
+    if ctx.found[4] != 0:
+        for i in range(eos.size):
+            token = int(eos[i])
+            out[token >> 5] |= 1 << (token & 31)
+
+
+@jit
+def finish(ctx, part, non_ascii, reached, bases, out):
     """The mask that :func:`prepare` began, in ``out``.
 
     ``non_ascii`` is -1 to do without a slice; with ``reached`` > 0 the DFA state has passed the invariance check for
     the slice, and so many DFA states are in ``reached_state``.
     """
-    transitions = ctx.transitions
-    found = ctx.found
-    byte_class = ctx.byte_class
-    duplicates = ctx.duplicates
-    eos = ctx.eos
-    symbol_at = ctx.symbol_at
     slice_masks = part.masks
-    dfa_state = int(found[3])
+    dfa_state = int(ctx.found[3])
     if reached > 0:
         inside = slice_masks[slice_masks.size - out.size :]
         for i in range(out.size):
@@ -206,48 +274,5 @@ def finish(ctx, part, non_ascii, reached, bases, out):  # noqa: C901 - one branc
         ctx.dfa_state_at[0] = dfa_state
         walk(ctx, 0, ctx.bytes_.size, bases, out)
     else:
-        loop_head = int(found[0])
-        first = dfa_state
-        apart = found[2] == ENDLESS and dfa_state != found[1] and dfa_state != loop_head
-        if apart and non_ascii != 0:
-            for lead in range(0xC2, 0xF5):
-                if transitions[dfa_state * ctx.stride + 1 + lead] == DEAD:
-                    apart = False
-        if apart:
-            # first the mask of what the loop comes to, then what differs at its beginning
-            dfa_state = int(found[1])
-            for i in range(8):
-                byte_class[i] = ctx.loop_class[i]
-            for byte in range(128):
-                if transitions[first * ctx.stride + 1 + byte] == DEAD:
-                    byte_class[byte >> 5] = (
-                        int(byte_class[byte >> 5]) & ~(1 << (byte & 31)) & 0xFFFFFFFF
-                    )
-        longest = min(int(found[2]), slice_masks.size // out.size - 1)
-        inside = slice_masks[longest * out.size : (longest + 1) * out.size]
-        for i in range(out.size):
-            out[i] = inside[i]
-        # the loop's first characters, as far as they belong to the slice
-        for i in range(8):
-            byte_class[i] = int(byte_class[i]) & int(part.byte_class[i])
-        walk_self_loop(ctx, part, dfa_state, first, non_ascii, bases, out)
-        if apart:
-            dfa_state = int(found[3])
-            walk_difference(ctx, dfa_state, int(found[1]), loop_head, bases, out)
-    for i in range(0, duplicates.size, 2):
-        same = int(duplicates[i])
-        if (int(out[same >> 5]) >> (same & 31)) & 1:
-            other = int(duplicates[i + 1])
-            out[other >> 5] |= 1 << (other & 31)
-    # tokens that the grammar names
-    for symbol in range(256, ctx.n_symbols):
-        dfa_state = resolve(ctx, dfa_state, symbol, bases)
-        if transitions[dfa_state * ctx.stride + 1 + symbol] < 0:
-            continue
-        for i in range(symbol_at[symbol - 256], symbol_at[symbol - 255]):
-            token = int(ctx.symbol_ids[i])
-            out[token >> 5] |= 1 << (token & 31)
-    if found[4] != 0:
-        for i in range(eos.size):
-            token = int(eos[i])
-            out[token >> 5] |= 1 << (token & 31)
+        finish_self_loop(ctx, part, non_ascii, bases, out)
+    add_others(ctx, dfa_state, bases, out)

@@ -29,7 +29,7 @@ from workbench.engine.kernels.stacks import frame_zone, peek, peek_all, stacks_a
 
 @jit
 def has_come(ctx, frame, bases):
-    """RETURN_SET of whether the text that a frame of a DFA state tracks is a key that came, in the actual stacks."""
+    """RETURN_SET of whether the text that a frame of a DFA state tracks is an earlier key, in the actual stacks."""
     arena = ctx.arena
     value = int(arena[frame + 4])
     below = ASK - int(arena[value + 6])

@@ -21,7 +21,7 @@ from workbench.engine.kernels.signatures import jit
 
 @jit
 def frame_zone(ctx, frame, full):
-    """The zone under which a stack query sees a frame; without the keys that came, unless ``full``."""
+    """The zone under which a stack query sees a frame; without the earlier keys, unless ``full``."""
     arena = ctx.arena
     target = int(arena[frame + 3])
     value = int(arena[frame + 4])
@@ -86,7 +86,7 @@ def peeked(ctx, stacks, full):
 
 @jit
 def peek(ctx, stacks):
-    """:func:`peeked`, remembered; without the keys that came."""
+    """:func:`peeked`, remembered; without the earlier keys."""
     arena = ctx.arena
     known = int(arena[stacks + 1])
     if known >= 0:
@@ -98,7 +98,7 @@ def peek(ctx, stacks):
 
 @jit
 def peek_all(ctx, stacks):
-    """:func:`peeked`, remembered; with the keys that came."""
+    """:func:`peeked`, remembered; with the earlier keys."""
     arena = ctx.arena
     memo = int(node1(ctx, WHOLE, stacks))
     known = int(arena[memo + 1])

@@ -196,7 +196,7 @@ def walk_below(ctx, dfa_state, node, token, bases, out):
 
 @jit
 def walk_others(ctx, part, dfa_state, first, byte_class, non_ascii, bases, out):
-    """Walk the tokens whose first character is none of a run's; unset those of them that are inside the slice.
+    """Walk the tokens whose first character is none of a class; unset those of them that are inside the slice.
 
     What a DFA state ``first`` cannot begin with is left out.
     """
@@ -225,7 +225,7 @@ def walk_others(ctx, part, dfa_state, first, byte_class, non_ascii, bases, out):
 def walk_odd(ctx, part, dfa_state, byte_class, non_ascii, bases, out):
     """Walk what lies below a slice's exits within a character, or after more characters than are counted.
 
-    Their bytes are read first. Tokens whose first character is none of the run's are left out.
+    Their bytes are read first. Tokens whose first character is none of the class are left out.
     """
     odd = part.odd
     for e in range(odd.size // 2):

@@ -1,4 +1,4 @@
-"""The state of a scope in its frame: members, keys and values that came, and guards on them."""
+"""The state of a scope in its frame: members, keys and earlier values, and guards on them."""
 
 from __future__ import annotations
 
@@ -166,8 +166,30 @@ def behind_guard(ctx, scope, frame_state, guard):
 
 
 @jit
+def item_behind_guard(ctx, frame, frame_state, op):
+    """:func:`behind_gathering_guard` for an array of which an item may come, or comes."""
+    arena = ctx.arena
+    apart = int(arena[frame_state + IS_APART])
+    after = int(with_content(ctx, frame_state, int(arena[frame_state + CONTENT]), ITEM, apart))
+    if op == TAKE:
+        return after
+    # items that had come before this one
+    had = int(arena[frame_state + 3])
+    tried = after
+    if op == MAY and had >= 0:
+        trie = int(arena[frame_state + 4])
+        tried = int(updated(ctx, after, had + 1, trie, -1))
+    elif had > 0:
+        had -= 1
+    some = int(choices(ctx, int(scope_of(ctx, frame)), had))
+    if not may_differ(ctx, frame, tried, some, False):
+        return -1
+    return frame_state if op == MAY else after
+
+
+@jit
 def behind_gathering_guard(ctx, frame, frame_state, guard):
-    """:func:`behind_guard` for a scope that gathers; ``frame_state`` is what it left, -1: all values have come then."""
+    """:func:`behind_guard` for a scope that gathers; -1 where only earlier values can come then."""
     arena = ctx.arena
     scope = int(scope_of(ctx, frame))
     if flags_of(ctx, frame) & OUTERMOST:
@@ -180,21 +202,7 @@ def behind_gathering_guard(ctx, frame, frame_state, guard):
         passes = may_differ(ctx, frame, frame_state, 1, True)
         return frame_state if passes else -1
     if gathers(ctx, frame) == ARRAY_OF:
-        after = int(with_content(ctx, frame_state, content, ITEM, apart))
-        if op == TAKE:
-            return after
-        # items that had come before this one
-        had = int(arena[frame_state + 3])
-        queries = after
-        if op == MAY and had >= 0:
-            trie = int(arena[frame_state + 4])
-            queries = int(updated(ctx, after, had + 1, trie, -1))
-        elif had > 0:
-            had -= 1
-        some = int(choices(ctx, scope, had))
-        if not may_differ(ctx, frame, queries, some, False):
-            return -1
-        return frame_state if op == MAY else after
+        return item_behind_guard(ctx, frame, frame_state, op)
     counts = int(ctx.scope_counts[scope]) + 1
     if op == MAY:
         if item != 0:
@@ -318,7 +326,7 @@ def begin_tracking(ctx, back, number, stacks, exact):
             if exact or count[KEEP] != 0 or compared >= 0:
                 text = 0
         elif trie <= ASK and ctx.watch_loose[number] == 2:
-            # the text is kept; whether it came is asked when it ends
+            # the text is kept; whether it is an earlier key is asked when it ends
             text = 0
         elif trie != LOST:
             # each of its bytes matters: on the stacks themselves all is known
@@ -431,7 +439,7 @@ def key_recorded(ctx, stacks, value, number):
         if scope_of(ctx, frame) < 0:
             continue
         frame_state = int(arena[frame + 4])
-        # what came is not known, or not which text comes: whoever asks later looks at the stacks
+        # the earlier keys are not known, or not which text this is: whoever asks later looks at the stacks
         trie = LOST
         if value >= 0 and arena[value + 7] >= 0 and arena[frame_state + 4] >= 0:
             trie = int(

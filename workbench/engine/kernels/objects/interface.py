@@ -70,7 +70,7 @@ __all__ = [
 
 @jit
 def object_zone(ctx, frame, loop, full):
-    """What a stack query sees of a frame with a frame state or a tracker; of keys that came only with ``full``."""
+    """What a stack query sees of a frame with a frame state or a tracker; of earlier keys only with ``full``."""
     arena = ctx.arena
     value = int(arena[frame + 4])
     if loop <= SCOPE_SITE:
@@ -80,7 +80,7 @@ def object_zone(ctx, frame, loop, full):
         if not full and ctx.scope_names[scope] != 0 and arena[trie + 4] > 0:
             trie = UNSAID
         if ctx.scope_gather[scope] != 0:
-            # what came in it is asked of the stacks themselves; an array that is empty is told apart
+            # what it holds is asked of the stacks themselves; an array that is empty is told apart
             content = 0 if arena[value + CONTENT] == 0 else UNSAID
             pending = LOST if arena[value + PENDING] > ITEM else int(arena[value + PENDING])
             apart = int(arena[value + IS_APART])
@@ -148,7 +148,7 @@ def end_frame(ctx, frame, loop, cls, exact):
 
 @jit
 def key_came(ctx, scope_frame, frame):
-    """Whether the text that a frame tracks is a key that came in a scope: 1 or 0, -1 when that cannot be told."""
+    """Whether the text that a frame tracks is an earlier key in a scope: 1 or 0, -1 when that cannot be told."""
     arena = ctx.arena
     site = int(arena[frame + 3]) - SITE_BASE
     cell = int(ctx.watch_cell[-1 - ctx.site_loop[site]])
@@ -158,7 +158,7 @@ def key_came(ctx, scope_frame, frame):
 
 @jit
 def with_answer(ctx, frame, yes):
-    """A frame with a tracker that knows whether its text is a key that came."""
+    """A frame with a tracker that knows whether its text is an earlier key."""
     arena = ctx.arena
     value = int(arena[frame + 4])
     phase = IS_FRESH if yes == 0 else IS_KNOWN
@@ -172,7 +172,7 @@ def with_answer(ctx, frame, yes):
 
 @jit
 def to_be_asked(ctx, frame_state, variable):
-    """A frame state in which the keys that came are not said: they are to be asked of the frame above a variable."""
+    """A frame state in which the earlier keys are not said: they are to be asked of the frame above a variable."""
     if ctx.arena[frame_state + 4] != UNSAID:
         return frame_state
     return int(updated(ctx, frame_state, int(ctx.arena[frame_state + 3]), ASK - variable, -1))

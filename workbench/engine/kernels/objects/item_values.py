@@ -115,7 +115,7 @@ def with_content(ctx, frame_state, content, pending, apart):
 
 @jit
 def member_of(ctx, tree, text):
-    """The VALUE of a name in the tree of an object, or 0."""
+    """The VALUE of a name in the trie of an object, or 0."""
     n = int(bytes_of(ctx, text))
     if n < 0:
         raise Complex
@@ -125,7 +125,7 @@ def member_of(ctx, tree, text):
 
 @jit
 def with_pair(ctx, tree, text, value):
-    """The tree of an object with one more name (a TEXT) and its VALUE; ``tree`` may be OFF."""
+    """The trie of an object with one more name (a TEXT) and its VALUE; ``tree`` may be OFF."""
     n = int(bytes_of(ctx, text))
     if n < 0:
         raise Complex
@@ -137,7 +137,7 @@ def with_pair(ctx, tree, text, value):
 
 @jit
 def includes(ctx, more, less):
-    """Whether the tree of an object has all names of another, with the same values."""
+    """Whether the trie of an object has all names of another, with the same values."""
     arena = ctx.arena
     count = ctx.count
     stack = ctx.left

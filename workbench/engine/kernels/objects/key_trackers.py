@@ -73,7 +73,25 @@ def track_byte(ctx, node, trie, text, compared, byte):
 
 
 @jit
-def track(ctx, value, byte, exact):  # noqa: C901 - one branch a phase of an escape
+def escaped(byte):
+    """The code point that a byte after a backslash stands for in JSON; -1 for ``u``, whose digits follow."""
+    if byte == 0x75:
+        return -1
+    if byte == 0x62:
+        return 8
+    if byte == 0x66:
+        return 12
+    if byte == 0x6E:
+        return 10
+    if byte == 0x72:
+        return 13
+    if byte == 0x74:
+        return 9
+    return byte
+
+
+@jit
+def track(ctx, value, byte, exact):
     """Where a tracked text stands after one more byte of its JSON spelling.
 
     FAR_INSIDE: off the trees; EXHAUSTED: all texts that begin so have come.
@@ -103,20 +121,8 @@ def track(ctx, value, byte, exact):  # noqa: C901 - one branch a phase of an esc
         else:
             node, trie, text, compared = track_byte(ctx, node, trie, text, compared, byte)
     elif phase == 1:
-        code = byte
-        if byte == 0x75:
-            code = -1
-            after = 2
-        elif byte == 0x62:
-            code = 8
-        elif byte == 0x66:
-            code = 12
-        elif byte == 0x6E:
-            code = 10
-        elif byte == 0x72:
-            code = 13
-        elif byte == 0x74:
-            code = 9
+        code = int(escaped(byte))
+        after = 2
     elif phase == 6:
         after = 7
     elif phase == 7:
@@ -140,13 +146,13 @@ def track(ctx, value, byte, exact):  # noqa: C901 - one branch a phase of an esc
     if code >= 0:
         after = 0
         i = 0
-        part = int(utf8_byte(code, 0))
-        while part >= 0:
-            node, trie, text, compared = track_byte(ctx, node, trie, text, compared, part)
+        unit = int(utf8_byte(code, 0))
+        while unit >= 0:
+            node, trie, text, compared = track_byte(ctx, node, trie, text, compared, unit)
             if trie == EXHAUSTED:
                 break
             i += 1
-            part = int(utf8_byte(code, i))
+            unit = int(utf8_byte(code, i))
     if trie == EXHAUSTED:
         return EXHAUSTED
     if after == 0 or after == 1 or after == 2:
@@ -221,7 +227,7 @@ def cut_tracked(ctx, stacks):
 
 @jit
 def undecided(ctx, stacks):
-    """Whether a frame in a SET watches a text of which each byte matters, and what came is not known."""
+    """Whether a frame in a SET tracks a text of which each byte matters, and the earlier keys are not known."""
     arena = ctx.arena
     for i in range(int(arena[stacks]) >> 5):
         frame = int(arena[stacks + 3 + i])

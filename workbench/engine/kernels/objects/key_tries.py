@@ -1,4 +1,4 @@
-"""Key tries: the texts that came in a scope, and how many more texts of a language there are."""
+"""Key tries: the earlier texts in a scope, and how many more texts of a language there are."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def trie_below(ctx, node, n):
 
 @jit
 def trie_has(ctx, trie, text, cell):
-    """Whether a text, given as a TEXT, is in the tree of a cell; -1 when it is too long to tell."""
+    """Whether a text, given as a TEXT, is in the trie of a cell; -1 when it is too long to tell."""
     n = int(bytes_of(ctx, text))
     if n < 0:
         return -1
@@ -199,6 +199,6 @@ def trie_with_key(ctx, root, text, number, cell):
     if n < 0:
         raise Complex
     measure(ctx, int(ctx.watch_language[number]), n)
-    # below the root, each cell has a tree of its own
+    # below the root, each cell has a trie of its own
     below = int(trie_with(ctx, trie_child(ctx, root, cell), n, 1))
     return int(trie_node(ctx, root, cell, below, 0, MANY))

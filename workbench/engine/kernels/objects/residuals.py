@@ -2,7 +2,7 @@
 
 The item is nested in scopes, innermost first. The residual count of each is the number of ways in which its rest can
 come (:func:`residual_count`, as for a Brzozowski derivative); their product is how many values the item can still
-become. Some of the values that came begin as it does and are among these. The item lives while the product is the
+become. Some of the earlier values begin as it does and are among these. The item lives while the product is the
 larger number. Where plain calls lie on several stacks, each path through them is looked at.
 """
 
@@ -174,7 +174,7 @@ def choices(ctx, scope, had):
 
 @jit
 def passes_over(ctx, frame_state, scope, tree):
-    """Whether an object that came has no name that, members coming in order, has been passed over."""
+    """Whether an earlier object has no name that, members coming in order, has been passed over."""
     arena = ctx.arena
     last = int(last_member(ctx, frame_state, scope))
     sets = ctx.sets
@@ -195,7 +195,7 @@ def passes_over(ctx, frame_state, scope, tree):
 
 @jit
 def continues(ctx, value, nested, closed):
-    """Whether a value that came begins as the nested scopes do: 0, or what it has at the place that comes next.
+    """Whether an earlier value begins as the nested scopes do: 0, or what it has at the place that comes next.
 
     ``closed``: whether it is the same as the innermost scope, to which nothing is added.
     """
@@ -244,7 +244,7 @@ def continues(ctx, value, nested, closed):
 
 @jit
 def count_matching(ctx, frame, nested, closed):
-    """How many values that came in a scope begin as the scopes nested in it do."""
+    """How many earlier values in a scope begin as the scopes nested in it do."""
     arena = ctx.arena
     count = ctx.count
     values = int(arena[arena[frame + 4] + CONTENT])
@@ -308,7 +308,7 @@ def differs(ctx, frame, frame_state, total, closed, path):
 
 @jit
 def may_differ(ctx, frame, frame_state, total, closed):
-    """Whether what the scope of a frame becomes, its state as given, can still differ from what came.
+    """Whether what the scope of a frame becomes, its state as given, can still differ from all earlier values.
 
     ``total``: in how many ways what comes next in it can; ``closed``: nothing does. Where that depends on
     what is not known, ``count[UNCLEAR]`` is set.
@@ -336,7 +336,7 @@ def may_differ(ctx, frame, frame_state, total, closed):
 
 @jit
 def matching_values(ctx, frame, frame_state, keeps):
-    """How many values that came begin as what the scope of a frame becomes, its state as given; -1: not known.
+    """How many earlier values begin as what the scope of a frame becomes, its state as given; -1: not known.
 
     With ``keeps`` what they have at the place that is next goes into ``tree`` (where a name is next in an object,
     these are the objects), else the first one is enough.
@@ -391,7 +391,7 @@ def matching_values(ctx, frame, frame_state, keeps):
 
 @jit
 def mark_apart(ctx, frame, frame_state, exact):
-    """A state of the scope of a frame with what is known of its being apart from all values that came.
+    """A state of the scope of a frame with what is known of its being apart from all earlier values.
 
     In a walk, what is apart is not looked at any more: it need not be told from others that are.
     """
@@ -413,7 +413,7 @@ def mark_apart(ctx, frame, frame_state, exact):
 
 @jit
 def begins_apart(ctx, stacks):
-    """Whether what begins on a SET is known to be apart from all values that came."""
+    """Whether what begins on a SET is known to be apart from all earlier values."""
     arena = ctx.arena
     path = 0
     while path < MOST_PATHS:
@@ -436,7 +436,7 @@ def begins_apart(ctx, stacks):
 def compared_texts(ctx, frame, number, role, root, cell):
     """What a text that begins in a scope is compared with: ``(trie of the texts there, trie of what may not end)``.
 
-    The first is OFF when the text is apart from all that came, LOST when that is not known. The second is
+    The first is OFF when the text is apart from all earlier ones, LOST when that is not known. The second is
     ``root``, a key trie, with more of them in ``cell``: those which nothing that follows makes different.
     """
     arena = ctx.arena
