@@ -190,6 +190,6 @@ def _entry_of(at: int) -> int:
 def test_callees_are_known() -> None:
     """Each kernel that another one names was loaded with the signature that its arguments' names say."""
     assert not signatures._KERNELS._waiting
-    for dispatcher in (slice_walks.walk_run, sequences.accept_at, hash_consing.intern):
+    for dispatcher in (slice_walks.walk_self_loop, sequences.accept_at, hash_consing.intern):
         assert len(dispatcher.signatures) == 1
         assert not dispatcher._can_compile
