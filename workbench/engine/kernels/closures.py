@@ -25,7 +25,6 @@ from workbench.engine.kernels.constants import (
     Tangled,
 )
 from workbench.engine.kernels.counters import iterated, zone_of
-from workbench.engine.kernels.frames import with_frame
 from workbench.engine.kernels.hash_consing import intern, node3, union
 from workbench.engine.kernels.objects.interface import (
     begin_frame,
@@ -36,6 +35,7 @@ from workbench.engine.kernels.objects.interface import (
     value_delivered,
 )
 from workbench.engine.kernels.signatures import jit
+from workbench.engine.kernels.stack_frames import with_frame
 
 
 @jit

@@ -19,11 +19,11 @@ from workbench.engine.kernels.constants import (
     Complex,
     Tangled,
 )
-from workbench.engine.kernels.frames import scope_at
 from workbench.engine.kernels.hash_consing import intern, node1, node3, union
 from workbench.engine.kernels.lazy_dfa import dfa_state_of, transition
 from workbench.engine.kernels.objects.interface import key_came, to_be_asked, with_answer
 from workbench.engine.kernels.signatures import jit
+from workbench.engine.kernels.stack_frames import scope_at
 from workbench.engine.kernels.stacks import frame_zone, peek, peek_all, stacks_at
 
 

@@ -13,10 +13,10 @@ from workbench.engine.kernels.constants import (
     Tangled,
 )
 from workbench.engine.kernels.counters import zone_of
-from workbench.engine.kernels.frames import scope_at
 from workbench.engine.kernels.hash_consing import intern, node1, union
 from workbench.engine.kernels.objects.interface import object_zone
 from workbench.engine.kernels.signatures import jit
+from workbench.engine.kernels.stack_frames import scope_at
 
 
 @jit

@@ -43,7 +43,6 @@ from workbench.engine.kernels.constants import (
     WORD,
     Tangled,
 )
-from workbench.engine.kernels.frames import added, scope_of, with_frame
 from workbench.engine.kernels.hash_consing import intern, node1, node2, node6, union
 from workbench.engine.kernels.objects.item_values import (
     constant,
@@ -65,6 +64,7 @@ from workbench.engine.kernels.objects.residuals import (
     may_differ,
 )
 from workbench.engine.kernels.signatures import jit
+from workbench.engine.kernels.stack_frames import added, scope_of, with_frame
 
 
 @jit

@@ -36,7 +36,6 @@ from workbench.engine.kernels.constants import (
     WORK,
     Complex,
 )
-from workbench.engine.kernels.frames import scope_of
 from workbench.engine.kernels.hash_consing import intern, node2, node3
 from workbench.engine.kernels.objects.key_tries import (
     bytes_of,
@@ -46,6 +45,7 @@ from workbench.engine.kernels.objects.key_tries import (
     trie_with,
 )
 from workbench.engine.kernels.signatures import jit
+from workbench.engine.kernels.stack_frames import scope_of
 
 
 @jit

@@ -18,10 +18,10 @@ from workbench.engine.kernels.constants import (
     TRACKER,
     UNKEPT,
 )
-from workbench.engine.kernels.frames import with_frame
 from workbench.engine.kernels.hash_consing import node2, node6
 from workbench.engine.kernels.objects.key_tries import trie_child, utf8_byte
 from workbench.engine.kernels.signatures import jit
+from workbench.engine.kernels.stack_frames import with_frame
 
 
 @jit

@@ -37,7 +37,6 @@ from workbench.engine.kernels.constants import (
     WORK,
     Complex,
 )
-from workbench.engine.kernels.frames import scope_of
 from workbench.engine.kernels.hash_consing import find_node2
 from workbench.engine.kernels.objects.item_values import (
     first_of,
@@ -53,6 +52,7 @@ from workbench.engine.kernels.objects.item_values import (
 )
 from workbench.engine.kernels.objects.key_tries import trie_child, trie_with_key
 from workbench.engine.kernels.signatures import jit
+from workbench.engine.kernels.stack_frames import scope_of
 
 
 @jit
