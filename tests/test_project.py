@@ -26,6 +26,7 @@ LAYERS = (
     "errors",
     "inputs",
     "readable",
+    "jit",
     "grammar",
     "automaton",
     "frontends",
@@ -144,6 +145,22 @@ def test_the_front_end_for_json_schema_has_layers(path: Path) -> None:
             assert schema_layer(target) <= schema_layer(module), (
                 f"{relative(path)}:{line} imports {target}"
             )
+
+
+def test_the_road_of_a_mask_does_not_lead_through_unique_items() -> None:
+    """What objects need is reached through one module, which itself needs nothing of a closure."""
+    kernels = "workbench.engine.kernels"
+    objects, closures = f"{kernels}.objects", f"{kernels}.closures"
+    interface = f"{objects}.interface"
+    inside = [path for path in MODULES if module_name(path).startswith(f"{objects}.")]
+    assert inside
+    for path in MODULES:
+        targets = {target for _, target in imports(ast.parse(path.read_bytes()), everywhere=True)}
+        if path in inside:
+            assert closures not in targets, relative(path)
+        else:
+            within = {target for target in targets if target.startswith(objects)}
+            assert within <= {objects, interface}, relative(path)
 
 
 def test_no_module_imports_itself_in_a_circle() -> None:

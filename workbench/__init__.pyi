@@ -53,13 +53,13 @@ from .engine import (
     fork_all as fork_all,
     rollback_all as rollback_all,
 )
-from .engine.cache import (
-    CacheInfo as CacheInfo,
-)
 from .engine.compile import (
     cache_info as cache_info,
     clear_cache as clear_cache,
     load_compiled as load_compiled,
+)
+from .engine.content_cache import (
+    CacheInfo as CacheInfo,
 )
 from .engine.why import (
     Why as Why,

@@ -20,7 +20,8 @@ from tests.engine.grammars import Case, seeded_case
 from tests.engine.samples import lit, option, star
 from tests.engine.walks import Mask, choose, ids_of, mask_of
 from workbench.automaton import determinise, nfa
-from workbench.engine import closures, engine, history, layout, masks, slices, tables, terms
+from workbench.engine import engine, history, slices, tables
+from workbench.engine.kernels import constants, hash_consing, mask_trees, stacks
 from workbench.grammar.ir import Alt, Expr, Grammar, Ref, Seq
 
 Patch = Callable[[Any], Any]
@@ -51,11 +52,11 @@ CRAFTED = (
 )
 
 
-def question_dropped(original: Any) -> Any:
-    """The mask cache's key lacks the last question."""
+def query_dropped(original: Any) -> Any:
+    """The mask cache's key lacks the last stack query."""
 
     def store(ctx: Any, *rest: Any) -> None:
-        ctx.count[layout.N_ASKED] = max(0, ctx.count[layout.N_ASKED] - 1)
+        ctx.count[constants.N_QUERIES] = max(0, ctx.count[constants.N_QUERIES] - 1)
         original(ctx, *rest)
 
     return store
@@ -114,14 +115,14 @@ def constant(value: Any) -> Patch:
 
 
 MUTANTS: dict[str, tuple[Any, str, Patch]] = {
-    "nothing": (terms, "union", lambda original: original),
-    "a question dropped from the cache's key": (masks, "store", question_dropped),
-    "counts left out of the questions": (closures, "frame_label", constant(0)),
+    "nothing": (hash_consing, "union", lambda original: original),
+    "a stack query dropped from the cache's key": (mask_trees, "store", query_dropped),
+    "counts left out of the stack queries": (stacks, "frame_zone", constant(0)),
     "a maximum too high by one": (tables.Packed, "sync", shifted("loop_max", 1)),
     "a minimum too low by one": (tables.Packed, "sync", shifted("loop_min", -1)),
     "far from a bound taken for any distance": (slices.Slices, "longest_run", constant(-2)),
     "one nullable forgotten": (nfa, "_reach_ends", nullable_forgotten),
-    "stacks of equal states not united": (terms, "union", lambda _: lambda ctx, a, b: a),
+    "stacks of equal states not united": (hash_consing, "union", lambda _: lambda ctx, a, b: a),
     "one of several ends forgotten": (engine.Engine, "__init__", first_end_only),
     "a left-recursive rule goes on in too few ways": (
         determinise._Determiniser,

@@ -10,8 +10,8 @@ import pytest
 import workbench as wb
 from tests.engine.replay import GRAMMARS, pieces
 from tests.engine.walks import Mask, ids_of, mask_of
-from workbench.engine import context, layout
 from workbench.engine.engine import Engine
+from workbench.engine.kernels import constants, context
 from workbench.grammar.ir import ByteSet, Grammar, Literal, Seq
 
 TIGHT = wb.Budgets(arena_words=1 << 17, row_bytes=1 << 13)
@@ -61,8 +61,8 @@ def test_stored_and_forgotten_masks_are_the_fresh_ones(name: str) -> None:
     assert forgetful.engine.epoch > 3
 
 
-def test_rows_that_are_forgotten_come_again() -> None:
-    """Room for a few rows only: every mask of a long text is stored, forgotten and computed once more."""
+def test_masks_that_are_forgotten_come_again() -> None:
+    """Room for a few masks only: every mask of a long text is stored, forgotten and computed once more."""
     vocabulary, rng = pieces(), Random(2)
     sets = tuple(ByteSet(rng.getrandbits(256) | 1 << ord("a")) for _ in range(1500))
     grammar = Grammar({"root": Seq(sets)}, "root")
@@ -132,17 +132,17 @@ def test_a_budget_that_is_used_up_leaves_the_kernels_with_the_arrays_there_are()
     limits = wb.Budgets(arena_words=1_000_000)
     compiled = wb.compile(wb.gbnf('root ::= "a" [a-z]* "b"'), vocabulary, limits, cache=False)
     engine = compiled.engine
-    used, rows = int(engine.count[layout.USED]), int(engine.count[layout.ROWS])
-    engine.count[layout.USED] = int(0.8 * engine.ctx.pool.size)
-    engine.count[layout.ROWS] = int(0.8 * engine.ctx.trans.size / engine.stride)
+    used, dfa_states = int(engine.count[constants.USED]), int(engine.count[constants.DFA_STATES])
+    engine.count[constants.USED] = int(0.8 * engine.ctx.arena.size)
+    engine.count[constants.DFA_STATES] = int(0.8 * engine.ctx.transitions.size / engine.stride)
     with pytest.raises(wb.GrammarTooComplex):
         engine._grow()
-    engine.count[layout.USED], engine.count[layout.ROWS] = used, rows
+    engine.count[constants.USED], engine.count[constants.DFA_STATES] = used, dfa_states
     check_table(engine.ctx)
     assert compiled.matcher().accept(ord("a"))
 
 
-@pytest.mark.parametrize("late", [False, True], ids=["before rows go", "after they went"])
+@pytest.mark.parametrize("late", [False, True], ids=["before masks go", "after they went"])
 def test_an_interrupted_compaction_changes_nothing(
     late: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,21 +153,21 @@ def test_an_interrupted_compaction_changes_nothing(
         assert matcher.accept(byte)
     expected = matcher.allowed_ids().tolist()
 
-    drop = Engine._drop_rows
+    drop = Engine._drop_masks
 
     def interrupted(engine: Engine) -> None:
         if late:
             drop(engine)
         raise KeyboardInterrupt
 
-    engine, stored = compiled.engine, compiled.engine.ctx.rows
+    engine, stored = compiled.engine, compiled.engine.ctx.masks
     with monkeypatch.context() as patched:
-        patched.setattr(Engine, "_drop_rows", interrupted)
+        patched.setattr(Engine, "_drop_masks", interrupted)
         with pytest.raises(KeyboardInterrupt):
             engine.compact()
-    assert engine.ctx.rows is stored
+    assert engine.ctx.masks is stored
     check_table(engine.ctx)
-    assert (engine.epoch, engine.count[layout.EPOCH], engine.count[layout.BUSY]) == (0, 0, 0)
+    assert (engine.epoch, engine.count[constants.EPOCH], engine.count[constants.BUSY]) == (0, 0, 0)
     assert matcher.allowed_ids().tolist() == expected
     compiled.engine.compact()
     assert matcher.allowed_ids().tolist() == expected

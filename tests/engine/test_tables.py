@@ -11,7 +11,7 @@ import workbench as wb
 from workbench.automaton import direct
 from workbench.automaton.build import build_automaton
 from workbench.automaton.model import WatchSpec
-from workbench.engine.context import Context
+from workbench.engine.kernels.context import Context
 from workbench.engine.slices import slices_of
 from workbench.engine.tables import Packed
 

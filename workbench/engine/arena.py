@@ -10,21 +10,21 @@ from numpy.typing import NDArray
 
 __all__ = [
     "ARENA_WORDS",
-    "TABLE_SLOTS",
+    "UNIQUE_SLOTS",
     "doubled",
     "give_back",
-    "take_pool",
-    "take_rows",
-    "take_table",
+    "take_arena",
+    "take_masks",
     "take_transitions",
+    "take_unique_table",
 ]
 
 #: words of a new arena, which are cleared, and slots of its table; words of new transitions and of stored
 #: masks, most of which are address space alone, which costs nothing before it is used
 ARENA_WORDS = 1 << 18
-TABLE_SLOTS = 1 << 13
+UNIQUE_SLOTS = 1 << 13
 _TRANSITIONS = 1 << 25
-_ROWS = 1 << 19
+_MASK_WORDS = 1 << 19
 #: a table that has grown spares its next engine the growing; clearing larger ones would cost more
 _MOST_SLOTS = 1 << 16
 #: arrays of each kind that are kept, and how many words of one may have been touched
@@ -33,26 +33,26 @@ _MOST_TOUCHED = 1 << 22
 
 _Word = TypeVar("_Word", np.int32, np.uint32)
 
-_pools: list[NDArray[np.int32]] = []
-_tables: list[NDArray[np.int32]] = []
+_arenas: list[NDArray[np.int32]] = []
+_unique_tables: list[NDArray[np.int32]] = []
 _transitions: list[NDArray[np.int32]] = []
-_rows: list[NDArray[np.uint32]] = []
+_masks: list[NDArray[np.uint32]] = []
 
 
 # No locks: engines go whenever the collector finds them, within any of these functions too. Taking from a list
 # and adding to it are each done at once.
 
 
-def take_pool() -> NDArray[np.int32]:
+def take_arena() -> NDArray[np.int32]:
     """``ARENA_WORDS`` words, all 0."""
-    kept = _taken(_pools)
+    kept = _taken(_arenas)
     return np.zeros(ARENA_WORDS, dtype=np.int32) if kept is None else kept
 
 
-def take_table() -> NDArray[np.int32]:
+def take_unique_table() -> NDArray[np.int32]:
     """``TABLE_SLOTS`` slots or more, a power of two, all 0."""
-    kept = _taken(_tables)
-    return np.zeros(TABLE_SLOTS, dtype=np.int32) if kept is None else kept
+    kept = _taken(_unique_tables)
+    return np.zeros(UNIQUE_SLOTS, dtype=np.int32) if kept is None else kept
 
 
 def take_transitions() -> NDArray[np.int32]:
@@ -72,12 +72,12 @@ def _address_space() -> NDArray[np.int32]:
     return np.frombuffer(mmap.mmap(-1, 4 * _TRANSITIONS, flags=flags), dtype=np.int32)
 
 
-def take_rows(words: int) -> NDArray[np.uint32]:
+def take_masks(words: int) -> NDArray[np.uint32]:
     """Room for stored masks of so many words, with anything in it."""
-    if words > _ROWS:
+    if words > _MASK_WORDS:
         return np.empty(words, dtype=np.uint32)
-    kept = _taken(_rows)
-    return (np.empty(_ROWS, dtype=np.uint32) if kept is None else kept)[:words]
+    kept = _taken(_masks)
+    return (np.empty(_MASK_WORDS, dtype=np.uint32) if kept is None else kept)[:words]
 
 
 def doubled(array: NDArray[_Word]) -> NDArray[_Word]:
@@ -88,26 +88,26 @@ def doubled(array: NDArray[_Word]) -> NDArray[_Word]:
 
 
 def give_back(
-    pool: NDArray[np.int32],
-    table: NDArray[np.int32],
+    arena: NDArray[np.int32],
+    unique_table: NDArray[np.int32],
     transitions: NDArray[np.int32],
-    rows: NDArray[np.uint32],
+    masks: NDArray[np.uint32],
     used: tuple[int, int],
 ) -> None:
     """Keep the arrays of an engine that is gone, unless they have grown.
 
-    ``used``: how many words of the pool and of the transitions have been touched.
+    ``used``: how many words of the arena and of the transitions have been touched.
     """
-    if pool.size == ARENA_WORDS:
-        pool[: used[0]] = 0
-        _keep(_pools, pool)
-    if table.size <= _MOST_SLOTS:
-        table[:] = 0
-        _keep(_tables, table)
+    if arena.size == ARENA_WORDS:
+        arena[: used[0]] = 0
+        _keep(_arenas, arena)
+    if unique_table.size <= _MOST_SLOTS:
+        unique_table[:] = 0
+        _keep(_unique_tables, unique_table)
     if transitions.size == _TRANSITIONS and used[1] <= _MOST_TOUCHED:
         _keep(_transitions, transitions)
-    if isinstance(rows.base, np.ndarray) and rows.base.size == _ROWS:
-        _keep(_rows, rows.base)
+    if isinstance(masks.base, np.ndarray) and masks.base.size == _MASK_WORDS:
+        _keep(_masks, masks.base)
 
 
 def _taken(kept: list[NDArray[_Word]]) -> NDArray[_Word] | None:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.engine import entries as k
 from workbench.engine.engine import Engine
-from workbench.engine.jit import COMPILED
-from workbench.engine.layout import DONE, Stopped
+from workbench.engine.kernels import entries as k
+from workbench.engine.kernels.constants import DONE, Stopped
 from workbench.engine.matcher import Matcher, mask_array
 from workbench.inputs import need_matchers, need_number, wrong_type
+from workbench.jit import COMPILED
 from workbench.wording import number_of
 
 __all__ = ["accept_all", "fill_masks", "fork_all", "rollback_all"]

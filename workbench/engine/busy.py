@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.engine.layout import BUSY
+from workbench.engine.kernels.constants import BUSY
 
 __all__ = ["Busy"]
 

@@ -10,7 +10,7 @@ from workbench.automaton.budgets import Budgets, chosen
 from workbench.automaton.build import build_automaton
 from workbench.automaton.model import NOT_BUILT, Automaton
 from workbench.automaton.serial import Artifact, read_artifact, write_artifact
-from workbench.engine.cache import CacheInfo, ContentCache
+from workbench.engine.content_cache import CacheInfo, ContentCache
 from workbench.engine.engine import Engine
 from workbench.engine.matcher import Matcher
 from workbench.engine.tokens import resolve_tokens
@@ -137,7 +137,11 @@ def _automaton(grammar: Grammar, vocabulary: Vocabulary, budgets: Budgets) -> Au
 def _size(compiled: CompiledGrammar) -> int:
     """Bytes that an engine has in use; room that it has not used yet costs nothing."""
     engine = compiled.engine
-    return engine.stats()["arena_bytes"] + int(engine.ctx.table.nbytes) + engine.packed.array.nbytes
+    return (
+        engine.stats()["arena_bytes"]
+        + int(engine.ctx.unique_table.nbytes)
+        + engine.packed.array.nbytes
+    )
 
 
 _compiled: ContentCache[CompiledGrammar] = ContentCache(

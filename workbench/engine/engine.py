@@ -1,6 +1,6 @@
 """The engine of one compiled grammar: arrays, growth, eviction; between the kernels and the matcher.
 
-A sequence's position is one integer, ``shape << 32 | bases`` (see ``kernels``). All methods take and give
+A sequence's position is one integer, ``shape << 32 | bases`` (see ``kernels/sequences.py``). All methods take and give
 such integers; only :mod:`workbench.engine.matcher` holds them, registered here so that compaction can
 renumber them.
 """
@@ -16,24 +16,24 @@ from numpy.typing import NDArray
 
 from workbench.automaton.budgets import Budgets, too_complex
 from workbench.automaton.model import Automaton
-from workbench.engine import entries as k, layout
 from workbench.engine.arena import (
     ARENA_WORDS,
-    TABLE_SLOTS,
+    UNIQUE_SLOTS,
     doubled,
     give_back,
-    take_pool,
-    take_rows,
-    take_table,
+    take_arena,
+    take_masks,
     take_transitions,
+    take_unique_table,
 )
 from workbench.engine.busy import Busy
-from workbench.engine.context import Context
-from workbench.engine.distances import least_bytes, number_of_stacks
-from workbench.engine.layout import Complex, Full, Room, Stopped, Tangled
+from workbench.engine.kernels import constants, entries as k
+from workbench.engine.kernels.constants import Complex, Full, Room, Stopped, Tangled
+from workbench.engine.kernels.context import Context
 from workbench.engine.positions import Positioned, Sequence, renumber
 from workbench.engine.slices import NOTHING, Slice, slices_of
 from workbench.engine.tables import Packed, place_scratch
+from workbench.engine.whole_stacks import least_bytes, listed_stacks, number_of_stacks
 from workbench.errors import GrammarTooComplex
 from workbench.inputs import need_number
 from workbench.vocabulary import Vocabulary
@@ -44,8 +44,11 @@ _NO_ROOM = 2**31 - 2**20
 #: situations whose stored masks are found at once; a power of two
 _RECENT = 512
 #: arrays that a compaction renews
-_RENEWED = ("pool", "table", "trans", "rows", "recent", "rows_at", "row_hash", "row_table")
-_USED, _ROWS_USED = layout.USED, layout.ROWS
+_RENEWED = (
+    *("arena", "unique_table", "transitions", "masks"),
+    *("recent", "masks_at", "mask_hash", "mask_table"),
+)
+_USED, _DFA_STATES = constants.USED, constants.DFA_STATES
 
 
 class Engine:
@@ -74,11 +77,11 @@ class Engine:
         self.ctx.place(
             symbol_ids=np.array([t for ids in automaton.symbols for t in ids], dtype=np.int32),
             symbol_at=np.cumsum([0, *map(len, automaton.symbols)], dtype=np.int32),
-            loops=np.zeros(8, dtype=np.uint32),
-            around_loops=np.zeros(8, dtype=np.uint32),
+            byte_class=np.zeros(8, dtype=np.uint32),
+            loop_class=np.zeros(8, dtype=np.uint32),
             alive=np.zeros(4, dtype=np.uint32),
             found=np.zeros(5, dtype=np.int64),
-            count=np.zeros(layout.COUNT_SLOTS, dtype=np.int64),
+            count=np.zeros(constants.COUNT_SLOTS, dtype=np.int64),
             # the mask under way
             words=np.zeros(self.n_words, dtype=np.uint32),
         )
@@ -88,67 +91,74 @@ class Engine:
         self.busy = Busy(self._counts)
         self._new_scratch()
         self.ctx.place(
-            pool=take_pool(),
-            table=take_table(),
-            trans=take_transitions(),
-            rows=take_rows(self._rows_room),
+            arena=take_arena(),
+            unique_table=take_unique_table(),
+            transitions=take_transitions(),
+            masks=take_masks(self._masks_room),
         )
         self._begin_arena()
-        self._begin_rows()
+        self._begin_masks()
         self.start = self._intern_start()
 
     def __del__(self) -> None:
         if hasattr(self, "start"):
-            used = int(self.count[layout.USED]), int(self.count[layout.ROWS]) * self.stride
+            n_states = int(self.count[constants.DFA_STATES])
+            used = int(self.count[constants.USED]), n_states * self.stride
             ctx = self.ctx
-            give_back(ctx.pool, ctx.table, ctx.trans, ctx.rows, used)
+            give_back(ctx.arena, ctx.unique_table, ctx.transitions, ctx.masks, used)
 
     # -- arena ---------------------------------------------------------------------------------
 
     def _new_arena(self, words: int) -> None:
         self.ctx.place(
-            pool=np.zeros(words, dtype=np.int32),
-            # small at first: terms fall anywhere in it, and each page costs when it is first touched
-            table=np.zeros(max(TABLE_SLOTS, words // 64), dtype=np.int32),
-            trans=np.empty_like(self.ctx.trans),
+            arena=np.zeros(words, dtype=np.int32),
+            # small at first: nodes fall anywhere in it, and each page costs when it is first touched
+            unique_table=np.zeros(max(UNIQUE_SLOTS, words // 64), dtype=np.int32),
+            transitions=np.empty_like(self.ctx.transitions),
         )
         self._begin_arena()
 
     def _begin_arena(self) -> None:
-        for slot in (layout.TERMS, layout.ROWS, layout.N_SHAPES, layout.N_SETS, layout.N_FRAMES):
+        for slot in (
+            constants.NODES,
+            constants.DFA_STATES,
+            constants.N_SHAPES,
+            constants.N_SETS,
+            constants.N_FRAMES,
+        ):
             self.count[slot] = 0
         self._forget_lone()
-        self.count[layout.USED] = 3
-        self.count[layout.WORK_LIMIT] = self.budgets.step_work
+        self.count[constants.USED] = 3
+        self.count[constants.WORK_LIMIT] = self.budgets.step_work
 
     def _forget_lone(self) -> None:
-        """The shapes of lone threads, where terms are numbered anew."""
+        """The shapes of lone threads, where nodes are numbered anew."""
         self.ctx.lone_shape[:] = 0
 
-    def _drop_rows(self) -> None:
-        self.ctx.place(rows=take_rows(self._rows_room))
-        self._begin_rows()
+    def _drop_masks(self) -> None:
+        self.ctx.place(masks=take_masks(self._masks_room))
+        self._begin_masks()
 
     @property
-    def _rows_room(self) -> int:
+    def _masks_room(self) -> int:
         """Words for stored masks, at first."""
         return 128 * self.n_words + 1024
 
-    def _begin_rows(self) -> None:
+    def _begin_masks(self) -> None:
         self.ctx.place(
             recent=np.zeros(2 * _RECENT, dtype=np.int64),
-            rows_at=np.zeros(514, dtype=np.int64),
-            row_hash=np.zeros(514, dtype=np.int64),
-            row_table=np.full(1024, -1, dtype=np.int32),
+            masks_at=np.zeros(514, dtype=np.int64),
+            mask_hash=np.zeros(514, dtype=np.int64),
+            mask_table=np.full(1024, -1, dtype=np.int32),
         )
-        self.count[layout.N_MASKS] = 0
+        self.count[constants.N_MASKS] = 0
 
     def _intern_start(self) -> int:
         ctx = self.ctx.handle
-        bottom = k.intern(ctx, layout.BOTTOM, self.ctx.buffer, 0, 0)
-        stacks = k.term1(ctx, layout.SET, bottom)
-        bases = k.term1(ctx, layout.BASES, stacks)
-        shape = k.term2(ctx, layout.SHAPE, self.automaton.start, 0)
+        bottom = k.intern(ctx, constants.BOTTOM, self.ctx.buffer, 0, 0)
+        stacks = k.node1(ctx, constants.SET, bottom)
+        bases = k.node1(ctx, constants.BASES, stacks)
+        shape = k.node2(ctx, constants.SHAPE, self.automaton.start, 0)
         return int(shape) << 32 | int(bases)
 
     # -- calling kernels -----------------------------------------------------------------------
@@ -169,7 +179,7 @@ class Engine:
             raise self._too_complex() from None
 
     def _go_on(self, kernel: Any, *arguments: Any) -> Any:
-        """:meth:`_run` by rows, or by the stacks where rows do not say enough."""
+        """:meth:`_run` by DFA states, or by the stacks where these do not say enough."""
         try:
             return self._run(kernel, *arguments, True)
         except Tangled:
@@ -181,7 +191,7 @@ class Engine:
         if isinstance(stop, Full):
             self._grow()
         elif isinstance(stop, Room):
-            self._grow_rows()
+            self._grow_masks()
         elif isinstance(stop, Complex):
             raise self._too_complex() from None
         else:
@@ -191,38 +201,41 @@ class Engine:
         return too_complex("step_work", budgets=self.budgets)
 
     def recover(self) -> None:
-        """Clear what a kernel that stopped has left behind: marks, notes, a row that is half filled in."""
+        """Clear what a kernel that stopped has left behind: marks, notes, transitions that are half filled in."""
         ctx, counts = self.ctx, self._counts
         for marks in (ctx.thread_of, ctx.queued, ctx.result_of, ctx.open_symbols):
             marks[:] = 0
-        row = counts[layout.EXPANDING] - 1
-        if row >= 0:
-            ctx.trans[row * self.stride + 1 : (row + 1) * self.stride] = layout.UNKNOWN
-        noted = counts[layout.NOTED]
+        dfa_state = counts[constants.EXPANDING] - 1
+        if dfa_state >= 0:
+            first, end = dfa_state * self.stride + 1, (dfa_state + 1) * self.stride
+            ctx.transitions[first:end] = constants.UNKNOWN
+        noted = counts[constants.NOTED]
         if noted:
-            ctx.pool[ctx.tree[:noted] + 2] = -1
-        counts[layout.EXPANDING] = counts[layout.NOTED] = counts[layout.UNCLEAR] = 0
+            ctx.arena[ctx.tree[:noted] + 2] = -1
+        counts[constants.EXPANDING] = counts[constants.NOTED] = counts[constants.UNCLEAR] = 0
 
     def _grow(self) -> None:
         """Make room: build the entry that a kernel needs, or double what is nearly full."""
-        if self.count[layout.NEED]:
-            self._build(int(self.count[layout.NEED]) - 1)
+        if self.count[constants.NEED]:
+            self._build(int(self.count[constants.NEED]) - 1)
             return
         ctx = self.ctx
         most = min(4 * self.budgets.arena_words, _NO_ROOM)
-        pool = 4 * int(self.count[layout.USED]) > 3 * ctx.pool.size
-        table = 8 * int(self.count[layout.TERMS]) > 3 * ctx.table.size
-        trans = (int(self.count[layout.ROWS]) + 1) * self.stride * 4 > 3 * ctx.trans.size
-        if (pool and 2 * ctx.pool.size > most) or (trans and 2 * ctx.trans.size > most):
+        arena = 4 * int(self.count[constants.USED]) > 3 * ctx.arena.size
+        unique_table = 8 * int(self.count[constants.NODES]) > 3 * ctx.unique_table.size
+        needed = (int(self.count[constants.DFA_STATES]) + 1) * self.stride
+        transitions = 4 * needed > 3 * ctx.transitions.size
+        longest = max(arena and ctx.arena.size, transitions and ctx.transitions.size)
+        if 2 * longest > most:
             raise too_complex("arena_words", limit=most, budgets=self.budgets)
-        if pool or not (table or trans):
-            ctx.place(pool=doubled(ctx.pool))
-        if table:
-            larger = np.zeros(4 * ctx.table.size, dtype=np.int32)
-            k.rehash(ctx.pool, larger, self.count)
-            ctx.place(table=larger)
-        if trans:
-            ctx.place(trans=doubled(ctx.trans))
+        if arena or not (unique_table or transitions):
+            ctx.place(arena=doubled(ctx.arena))
+        if unique_table:
+            larger = np.zeros(4 * ctx.unique_table.size, dtype=np.int32)
+            k.rehash(ctx.arena, larger, self.count)
+            ctx.place(unique_table=larger)
+        if transitions:
+            ctx.place(transitions=doubled(ctx.transitions))
 
     def _new_scratch(self) -> None:
         vocabulary = self.vocabulary
@@ -232,7 +245,7 @@ class Engine:
 
     def _build(self, entry: int) -> None:
         """Let the automaton build an entry that a kernel needs."""
-        self.count[layout.NEED] = 0
+        self.count[constants.NEED] = 0
         if self.automaton.grow is None:
             raise AssertionError(f"entry {entry} has no states")
         self.automaton.grow(self.automaton, entry)
@@ -243,24 +256,24 @@ class Engine:
     def _untangle(self, shape: int) -> None:
         """From now on compute and store the masks of a shape by its stacks."""
         root = int(self._run_exactly(k.tangled_node, shape))
-        if self.ctx.pool[root + 1] == layout.BY_STACKS:
-            if self.count[layout.KEEP]:
-                raise GrammarTooComplex("questions in one mask", layout.MOST_QUESTIONS)
+        if self.ctx.arena[root + 1] == constants.BY_STACKS:
+            if self.count[constants.KEEP]:
+                raise GrammarTooComplex("stack queries in one mask", constants.MOST_QUERIES)
             # what was walked without keeping texts is of no use: fill() drops it and begins again
-            self.count[layout.KEEP] = 1
+            self.count[constants.KEEP] = 1
             raise GrammarTooComplex("names in one token", 1)
-        self.ctx.pool[root + 1] = layout.BY_STACKS
+        self.ctx.arena[root + 1] = constants.BY_STACKS
 
     def tidy(self) -> None:
         """Compact the arena when it has outgrown its budget; positions outside histories become void."""
         counts = self._counts  # as _used(), without a call: it is asked after every token
-        if counts[_USED] + counts[_ROWS_USED] * self.stride > self._tidy_at:
+        if counts[_USED] + counts[_DFA_STATES] * self.stride > self._tidy_at:
             self.compact()
             self._tidy_at = max(self.budgets.arena_words, 2 * self._used())
 
     def _used(self) -> int:
         """Words of the arena and of the transitions that are in use."""
-        used: int = self._counts[layout.USED] + self._counts[layout.ROWS] * self.stride
+        used: int = self._counts[constants.USED] + self._counts[constants.DFA_STATES] * self.stride
         return used
 
     def compact(self) -> None:
@@ -285,32 +298,32 @@ class Engine:
         """Do so, in new arrays; ``positions`` are those of the sequences."""
         everything = np.concatenate([np.array([self.start], dtype=np.int64), *positions])
         roots = np.concatenate([everything >> 32, everything & 0xFFFFFFFF])
-        old_pool, used = self.ctx.pool, int(self.count[layout.USED])
-        moved = np.full(old_pool.size, -1, dtype=np.int32)
-        self._new_arena(max(ARENA_WORDS, old_pool.size // 8))
+        old_arena, used = self.ctx.arena, int(self.count[constants.USED])
+        moved = np.full(old_arena.size, -1, dtype=np.int32)
+        self._new_arena(max(ARENA_WORDS, old_arena.size // 8))
         while True:
             new_roots = roots.copy()
             try:
-                k.compact(self.ctx.handle, old_pool.copy(), used, new_roots, moved)
+                k.compact(self.ctx.handle, old_arena.copy(), used, new_roots, moved)
                 break
             except Full:
-                self._new_arena(2 * self.ctx.pool.size)
+                self._new_arena(2 * self.ctx.arena.size)
                 moved[:] = -1
         half = len(everything)
         renumbered = new_roots[:half] << 32 | new_roots[half:]
         self.start = int(renumbered[0])
         ends = np.cumsum([1, *map(len, positions)])
         renumber(sequences, np.split(renumbered, ends)[1:-1])
-        self._drop_rows()
+        self._drop_masks()
         self.epoch += 1
-        self.count[layout.EPOCH] = self.epoch
+        self.count[constants.EPOCH] = self.epoch
 
     # -- queries -------------------------------------------------------------------------------
 
     def advance_bytes(self, position: int, data: NDArray[np.uint8], start: int, stop: int) -> int:
         """Position after some bytes, or ``-1 - i`` when byte ``i`` (counted from ``start``) is refused."""
         with self.lock, self.busy:
-            self._counts[layout.WORK] = 0
+            self._counts[constants.WORK] = 0
             first, second = self._go_on(
                 k.advance, data, start, stop, position >> 32, position & 0xFFFFFFFF
             )
@@ -329,10 +342,10 @@ class Engine:
             return self._advance_spelled(position, token_id)
         with self.lock, self.busy:
             spelled = self._advance_spelled(position, token_id)
-            self._counts[layout.WORK] = 0
+            self._counts[constants.WORK] = 0
             here = position >> 32, position & 0xFFFFFFFF
             shape, bases = self._run_exactly(k.advance_symbol, symbol, *here)
-            if shape == layout.REFUSED:
+            if shape == constants.REFUSED:
                 return spelled
             if spelled >= 0:
                 other = spelled >> 32, spelled & 0xFFFFFFFF
@@ -375,7 +388,7 @@ class Engine:
         with self.lock, self.busy:
             while True:
                 live = np.zeros(self.packed.n_symbols, dtype=np.uint8)
-                self._counts[layout.WORK] = 0
+                self._counts[constants.WORK] = 0
                 try:
                     self._run(k.live_symbols, position >> 32, position & 0xFFFFFFFF, live)
                 except Tangled:
@@ -386,7 +399,7 @@ class Engine:
     def accepts(self, position: int) -> bool:
         """Whether the text so far is complete."""
         with self.lock, self.busy:
-            self._counts[layout.WORK] = 0
+            self._counts[constants.WORK] = 0
             here = position >> 32, position & 0xFFFFFFFF
             return bool(self._run_exactly(k.accepts, *here, True) == 1)
 
@@ -408,27 +421,27 @@ class Engine:
     def _compute(self, position: int) -> NDArray[np.uint32]:
         """Compute and store the mask of a situation that has none yet."""
         counts = self._counts
-        counts[layout.MISSES] += 1
+        counts[constants.MISSES] += 1
         wide = True
         while True:
-            closed = 0
+            reached = 0
             try:
-                run = int(k.prepare_at(self.ctx.handle, position))
-                part, loops, walked = None, 0, counts[layout.WALKED]
-                beyond = layout.ALL_BEYOND if run == 2 else 0
-                if run:
-                    loops = int.from_bytes(self.ctx.around_loops.tobytes(), "little")
-                    part = self.slices.best(loops, beyond)
+                loop = int(k.prepare_at(self.ctx.handle, position))
+                part, byte_class, walked = None, 0, counts[constants.WALKED]
+                non_ascii = constants.ALL_NON_ASCII if loop == 2 else 0
+                if loop:
+                    byte_class = int.from_bytes(self.ctx.loop_class.tobytes(), "little")
+                    part = self.slices.best(byte_class, non_ascii)
                 for wider in self.slices.wider(part, self.ctx.alive) if wide else ():
-                    closed = self._closed(wider, position)
-                    if closed:
+                    reached = self._invariant(wider, position)
+                    if reached:
                         part = wider
                         break
-                arrays, outside = (NOTHING, -1) if part is None else (part.part, part.beyond)
-                k.finish_at(self.ctx.handle, arrays.handle, outside, closed, position)
+                arrays, outside = (NOTHING, -1) if part is None else (part.part, part.non_ascii)
+                k.finish_at(self.ctx.handle, arrays.handle, outside, reached, position)
             except (Tangled, Complex) as stop:
                 self.recover()
-                if closed:
+                if reached:
                     # it looked at more than tokens lead to
                     wide = False
                 elif isinstance(stop, Tangled):
@@ -438,44 +451,44 @@ class Engine:
             except Stopped as stop:
                 self._make_room(stop)
             else:
-                if loops and not closed:
-                    self.slices.walked(loops, beyond, counts[layout.WALKED] - walked)
+                if byte_class and not reached:
+                    self.slices.walked(byte_class, non_ascii, counts[constants.WALKED] - walked)
                 words: NDArray[np.uint32] = self.ctx.words
                 return words
 
-    def _closed(self, part: Slice, position: int) -> int:
-        """To how many rows any run of a slice's characters comes, all alive; 0 where that is not so.
+    def _invariant(self, part: Slice, position: int) -> int:
+        """How many DFA states any characters of a slice lead to, if all of them live; else 0.
 
-        What was asked in vain is forgotten, so that masks do not depend on it.
+        The stack queries of a check that failed are dropped: the mask's key must not depend on them.
         """
         counts = self._counts
-        asked, work = counts[layout.N_ASKED], counts[layout.WORK]
-        limits = part.beyond, part.longest
+        asked, work = counts[constants.N_QUERIES], counts[constants.WORK]
+        limits = part.non_ascii, part.longest
         try:
-            rows = int(k.closed_at(self.ctx.handle, part.part.handle, *limits, position))
+            reached = int(k.invariant_at(self.ctx.handle, part.part.handle, *limits, position))
         except (Tangled, Complex):
             self.recover()
-            rows = 0
-        if not rows:
-            counts[layout.N_ASKED], counts[layout.WORK] = asked, work
-        return rows
+            reached = 0
+        if not reached:
+            counts[constants.N_QUERIES], counts[constants.WORK] = asked, work
+        return reached
 
-    def _grow_rows(self) -> None:
+    def _grow_masks(self) -> None:
         """Make room for one more mask; forget all when they have used up their budget."""
-        ctx, n = self.ctx, int(self.count[layout.N_MASKS])
-        full = int(ctx.rows_at[n]) + self.n_words > ctx.rows.size
-        if full and 8 * ctx.rows.size > self.budgets.row_bytes:
-            k.forget_rows(ctx.handle)
-            self._drop_rows()
+        ctx, n = self.ctx, int(self.count[constants.N_MASKS])
+        full = int(ctx.masks_at[n]) + self.n_words > ctx.masks.size
+        if full and 8 * ctx.masks.size > self.budgets.row_bytes:
+            k.forget_masks(ctx.handle)
+            self._drop_masks()
             return
         if full:
-            ctx.place(rows=doubled(ctx.rows))
-        if n + 2 > ctx.row_hash.size // 2:
-            rows_at = np.concatenate([ctx.rows_at, np.zeros_like(ctx.rows_at)])
-            row_hash = np.concatenate([ctx.row_hash, np.zeros_like(ctx.row_hash)])
-            row_table = np.full(2 * ctx.row_table.size, -1, dtype=np.int32)
-            k.rehash_rows(row_hash, row_table, n)
-            ctx.place(rows_at=rows_at, row_hash=row_hash, row_table=row_table)
+            ctx.place(masks=doubled(ctx.masks))
+        if n + 2 > ctx.mask_hash.size // 2:
+            masks_at = np.concatenate([ctx.masks_at, np.zeros_like(ctx.masks_at)])
+            mask_hash = np.concatenate([ctx.mask_hash, np.zeros_like(ctx.mask_hash)])
+            mask_table = np.full(2 * ctx.mask_table.size, -1, dtype=np.int32)
+            k.rehash_masks(mask_hash, mask_table, n)
+            ctx.place(masks_at=masks_at, mask_hash=mask_hash, mask_table=mask_table)
 
     # -- views ---------------------------------------------------------------------------------
 
@@ -485,33 +498,15 @@ class Engine:
             items = self.contents(position >> 32)
         return tuple(int(state) for state in items[::2])
 
-    def contents(self, term: int) -> list[int]:
-        """What a term is made of."""
-        n = int(self.ctx.pool[term]) >> 5
-        return [int(value) for value in self.ctx.pool[term + 3 : term + 3 + n]]
+    def contents(self, node: int) -> list[int]:
+        """What a node is made of."""
+        n = int(self.ctx.arena[node]) >> 5
+        return [int(value) for value in self.ctx.arena[node + 3 : node + 3 + n]]
 
     def stacks(self, position: int, limit: int) -> list[tuple[int, list[tuple[int, int]]]]:
         """Up to ``limit`` threads as (state, frames top first); a frame is (return, count)."""
-        out: list[tuple[int, list[tuple[int, int]]]] = []
         with self.lock, self.busy:
-            items = self.contents(position >> 32)
-            bases = self.contents(position & 0xFFFFFFFF)
-            for state, hole in zip(items[::2], items[1::2], strict=True):
-                # depth first over the parents, one path a stack
-                todo: list[tuple[int, tuple[tuple[int, int], object] | None]] = [
-                    (bases[hole], None)
-                ]
-                while todo and len(out) < limit:
-                    stacks, path = todo.pop()
-                    for element in reversed(self.contents(stacks)):
-                        if int(self.ctx.pool[element]) & 31 == layout.BOTTOM:
-                            out.append((state, _unlink(path)))
-                            if len(out) >= limit:
-                                break
-                        else:
-                            target, value, parents = self.contents(element)
-                            todo.append((parents, ((target, value), path)))
-        return out
+            return listed_stacks(self, position, limit)
 
     def count_stacks(self, position: int, most: int) -> int:
         """How many threads there are, counted up to ``most``."""
@@ -520,11 +515,11 @@ class Engine:
 
     def counts(self, target: int) -> bool:
         """Whether frames of a call site count (others watch)."""
-        return int(self.ctx.site_loop[target - layout.SITE_BASE]) >= 0
+        return int(self.ctx.site_loop[target - constants.SITE_BASE]) >= 0
 
     def site_return(self, target: int) -> int:
         """Return state of a counted call site, as frames name it."""
-        return int(self.ctx.site_return[target - layout.SITE_BASE])
+        return int(self.ctx.site_return[target - constants.SITE_BASE])
 
     def distance(self, position: int) -> int:
         """Least bytes to complete."""
@@ -535,24 +530,16 @@ class Engine:
         """Counters since the engine was made, and sizes now."""
         count = self.count
         return {
-            "mask_hits": int(count[layout.HITS]),
-            "mask_misses": int(count[layout.MISSES]),
-            "masks": int(count[layout.N_MASKS]),
-            "trie_nodes": int(count[layout.WALKED]),
-            "steps": int(count[layout.STEPS]),
-            "configurations": int(count[layout.ROWS]),
-            "shapes": int(count[layout.N_SHAPES]),
-            "stack_sets": int(count[layout.N_SETS]),
-            "stack_nodes": int(count[layout.N_FRAMES]),
-            "arena_bytes": 4 * self._used() + 4 * int(self.ctx.rows_at[int(count[layout.N_MASKS])]),
+            "mask_hits": int(count[constants.HITS]),
+            "mask_misses": int(count[constants.MISSES]),
+            "masks": int(count[constants.N_MASKS]),
+            "trie_nodes": int(count[constants.WALKED]),
+            "steps": int(count[constants.STEPS]),
+            "configurations": int(count[constants.DFA_STATES]),
+            "shapes": int(count[constants.N_SHAPES]),
+            "stack_sets": int(count[constants.N_SETS]),
+            "stack_nodes": int(count[constants.N_FRAMES]),
+            "arena_bytes": 4 * self._used()
+            + 4 * int(self.ctx.masks_at[int(count[constants.N_MASKS])]),
             "evictions": self.epoch,
         }
-
-
-def _unlink(path: object) -> list[tuple[int, int]]:
-    """Frames of a linked path whose head is the deepest; top first."""
-    out: list[tuple[int, int]] = []
-    while isinstance(path, tuple):
-        out.append(path[0])
-        path = path[1]
-    return out[::-1]

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from workbench.automaton.frames import Frame, Stack
 from workbench.automaton.naming import places
 from workbench.engine.engine import Engine
-from workbench.engine.entries import accept_at, lookup_to
 from workbench.engine.history import History
-from workbench.engine.jit import COMPILED
-from workbench.engine.layout import SITE_BASE, Stopped
+from workbench.engine.kernels.constants import SITE_BASE, Stopped
+from workbench.engine.kernels.entries import accept_at, lookup_to
 from workbench.engine.why import Why
 from workbench.errors import GrammarTooComplex, VocabularyError
 from workbench.inputs import need_list, need_number, need_vocabulary
+from workbench.jit import COMPILED
 from workbench.vocabulary import Vocabulary
 from workbench.vocabulary.labels import bytes_text
 from workbench.wording import byte_quoted, number_of

@@ -15,8 +15,8 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.engine import entries, layout
-from workbench.engine.context import Context, Part
+from workbench.engine.kernels import constants, entries
+from workbench.engine.kernels.context import Context, Part
 from workbench.vocabulary import Trie, Vocabulary
 
 __all__ = ["Slice", "Slices", "slices_of"]
@@ -40,8 +40,8 @@ _DIGITS = _bits(b"0123456789")
 _TEXT = sum(1 << byte for byte in range(0x20, 0x80)) & ~_bits(b'"\\')
 #: sets that get a slice at once: single bytes, and which characters beyond ASCII belong too
 _COMMON = (
-    (_TEXT, layout.ALL_BEYOND),
-    (_TEXT, layout.NO_LINES),  # what a dot stands for in a pattern
+    (_TEXT, constants.ALL_NON_ASCII),
+    (_TEXT, constants.NO_LINES),  # what a dot stands for in a pattern
     (_TEXT, 0),
     (_LETTERS | _bits(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ") | _DIGITS, 0),
     (_LETTERS, 0),
@@ -51,14 +51,14 @@ _COMMON = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slice:
-    """``loops``: single bytes, as eight words; ``beyond``: which characters beyond ASCII belong too."""
+    """``byte_class``: single bytes, as eight words; ``non_ascii``: which characters beyond ASCII belong too."""
 
-    loops: NDArray[np.uint32]
-    beyond: int
+    byte_class: NDArray[np.uint32]
+    non_ascii: int
     n_inside: int
     #: most bytes that a token has inside before it leaves or ends, or more
     longest: int
-    #: what kernels take: ``rows``; per trie node ``lengths``: characters of the token inside that ends there,
+    #: what kernels take: ``masks``; per trie node ``lengths``: characters of the token inside that ends there,
     #: else -1; ``exits``: (node, characters before it, first byte) by the exit's byte; of these ``inner`` those
     #: that more bytes follow, ``leaves`` the tokens that end with an exit's byte; by that byte ``deepest``: most
     #: characters before it; ``odd``: (node, a token below it) of exits within a character
@@ -110,9 +110,12 @@ class Slices:
             offsets=self.offsets,
             eos=np.array(vocabulary.eos_ids, dtype=np.int64),
         )
-        self._made = {(loops, beyond): self._make(loops, beyond) for loops, beyond in _COMMON}
+        self._made = {
+            (byte_class, non_ascii): self._make(byte_class, non_ascii)
+            for byte_class, non_ascii in _COMMON
+        }
         self._widest_first = sorted(
-            ((one.n_inside, loops, one) for (loops, _), one in self._made.items()),
+            ((one.n_inside, byte_class, one) for (byte_class, _), one in self._made.items()),
             key=lambda entry: -entry[0],
         )
         self._gain = len(self.offsets) // _GAIN
@@ -135,27 +138,29 @@ class Slices:
             self._runs[alphabet] = found
         return found
 
-    def best(self, loops: int, beyond: int) -> Slice | None:
-        """The slice that saves most for a run of these characters; its own is made when it is worth it.
+    def best(self, byte_class: int, non_ascii: int) -> Slice | None:
+        """The slice that saves most for a self-loop over these characters; its own is made when it is worth it.
 
-        ``loops`` is a set of single bytes, as bits; ``beyond`` is ALL_BEYOND or 0. None when the run is too
-        small to gain by one.
+        ``byte_class`` is a set of single bytes, as bits; ``non_ascii`` is ALL_NON_ASCII or 0. None when the class is
+        too small to gain by one.
         """
-        if loops.bit_count() < _LEAST_BYTES:
+        if byte_class.bit_count() < _LEAST_BYTES:
             return None
-        exact = self._made.get((loops, beyond))
+        exact = self._made.get((byte_class, non_ascii))
         if exact is not None:
             return exact
         with self._lock:
             if (
-                self._walked.get((loops, beyond), 0) > len(self.trie)
+                self._walked.get((byte_class, non_ascii), 0) > len(self.trie)
                 and len(self._made) < _MOST_SLICES
             ):
-                return self._made.setdefault((loops, beyond), self._make(loops, beyond))
+                return self._made.setdefault(
+                    (byte_class, non_ascii), self._make(byte_class, non_ascii)
+                )
             fitting = [
                 one
                 for (bytes_, wide), one in self._made.items()
-                if bytes_ & ~loops == 0 and (beyond == layout.ALL_BEYOND or not wide)
+                if bytes_ & ~byte_class == 0 and (non_ascii == constants.ALL_NON_ASCII or not wide)
             ]
         return max(fitting, key=lambda one: one.n_inside, default=None)
 
@@ -170,22 +175,24 @@ class Slices:
         bits = int.from_bytes(alive.tobytes(), "little")
         return [
             one
-            for n_inside, loops, one in self._widest_first
-            if n_inside > least and not loops & ~bits
+            for n_inside, byte_class, one in self._widest_first
+            if n_inside > least and not byte_class & ~bits
         ]
 
-    def walked(self, loops: int, beyond: int, nodes: int) -> None:
+    def walked(self, byte_class: int, non_ascii: int, nodes: int) -> None:
         """Count nodes of the trie that a walk with the best slice for these characters has visited."""
-        if (loops, beyond) not in self._made:
+        if (byte_class, non_ascii) not in self._made:
             if len(self._walked) > 10_000:
                 self._walked.clear()
-            self._walked[loops, beyond] = self._walked.get((loops, beyond), 0) + nodes
+            self._walked[byte_class, non_ascii] = (
+                self._walked.get((byte_class, non_ascii), 0) + nodes
+            )
 
-    def _make(self, loops: int, beyond: int) -> Slice:
+    def _make(self, byte_class: int, non_ascii: int) -> Slice:
         trie = self.trie
         n = len(trie)
         lengths = np.full(n, -1, dtype=np.int32)
-        bits = np.array([loops >> 32 * i & 0xFFFFFFFF for i in range(8)], dtype=np.uint32)
+        bits = np.array([byte_class >> 32 * i & 0xFFFFFFFF for i in range(8)], dtype=np.uint32)
         states = np.zeros(3 * self._depths, dtype=np.int64)
         exits = np.empty(3 * n, dtype=np.int32)
         odd = np.empty(2 * n, dtype=np.int32)
@@ -195,15 +202,15 @@ class Slices:
             trie.skip,
             trie.token,
             bits,
-            beyond,
-            layout.MOST_CHARACTERS,
+            non_ascii,
+            constants.MOST_CHARACTERS,
             states,
             lengths,
             exits,
             odd,
         )
-        rows = np.zeros((int(lengths.max(initial=0)) + 1, self.words), dtype=np.uint32)
-        entries.rows_by_length(trie.token, lengths, rows.reshape(-1), self.words)
+        masks = np.zeros((int(lengths.max(initial=0)) + 1, self.words), dtype=np.uint32)
+        entries.masks_by_length(trie.token, lengths, masks.reshape(-1), self.words)
         found = exits[: 3 * n_exits].reshape(-1, 3)
         byte = trie.byte[found[:, 0]]
         order = np.argsort(byte, kind="stable")
@@ -213,16 +220,16 @@ class Slices:
         deepest = np.zeros(256, dtype=np.int32)
         np.maximum.at(deepest, byte, found[:, 1])
         longest = max(int(lengths.max(initial=0)), int(found[:, 1].max(initial=0)))
-        if beyond:
+        if non_ascii:
             longest = self.max_token_bytes
         return Slice(
-            loops=bits,
-            beyond=beyond,
+            byte_class=bits,
+            non_ascii=non_ascii,
             n_inside=int(np.count_nonzero(lengths >= 0)),
             longest=longest,
             part=Part(
                 # masks of the tokens inside with at most 0, 1, 2, ... characters
-                rows=rows.reshape(-1),
+                masks=masks.reshape(-1),
                 exits=np.ascontiguousarray(found).reshape(-1),
                 exits_at=_starts(byte),
                 inner=np.ascontiguousarray(found[longer]).reshape(-1),
@@ -231,7 +238,7 @@ class Slices:
                 leaves_at=_starts(byte[tokens >= 0]),
                 odd=odd[: 2 * n_odd].copy(),
                 lengths=lengths,
-                loops=bits,
+                byte_class=bits,
                 deepest=deepest,
             ),
         )

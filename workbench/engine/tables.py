@@ -12,20 +12,20 @@ from numpy.typing import NDArray
 from workbench.automaton.languages import is_ample
 from workbench.automaton.model import Automaton
 from workbench.automaton.nfa import strongly_connected
-from workbench.engine import layout as k
-from workbench.engine.context import COLUMNS, SCRATCH, Context
+from workbench.engine.kernels import constants as k
+from workbench.engine.kernels.context import COLUMNS, SCRATCH, Context
 from workbench.engine.slices import Slices
 from workbench.grammar.ir import Gather
 
 __all__ = ["Packed", "place_scratch"]
 
 _BUFFER = 1 << 16
-#: edges that the expansion of one row may sort into segments of the alphabet
+#: edges that the expansion of one DFA state may sort into segments of the alphabet
 _LINKS = 1 << 14
 #: longest text that a scope keeps, in bytes
 _TEXT = 1 << 16
 _GUARDS = {"look": k.LOOK, "may": k.MAY, "take": k.TAKE, "other": k.OTHER, "end": k.END}
-_GUARDS |= {"empty": k.EMPTY_TEXT, "peek": k.PEEK, "value": k.CONSTANT, "name": k.NAMED}
+_GUARDS |= {"empty": k.EMPTY_TEXT, "peek": k.LOOK_ABOVE, "value": k.CONSTANT, "name": k.NAMED}
 _GUARDS["room"] = k.ROOM_FOR
 _ROLES = {"": 0, "name": k.NAME_ROLE, "string": k.STRING_ROLE, "number": k.NUMBER_ROLE}
 _PLACE = {name: i for i, name in enumerate(COLUMNS)}
@@ -372,24 +372,24 @@ def _scratch_begins(n_states: int, n_symbols: int, max_token_bytes: int) -> NDAr
     """Where each part of the scratch space begins, and the end of the last one."""
     states = n_states + 2
     sizes = {
-        "asked": 2 * k.MAX_ASKED,
-        "hole_path": k.MAX_ASKED,
-        "row_at": max_token_bytes + 2,
-        "other_row_at": max_token_bytes + 2,
-        "path": 3 * k.MAX_ASKED + 3,
+        "queries": 2 * k.MOST_RETURNS,
+        "variable_path": k.MOST_RETURNS,
+        "dfa_state_at": max_token_bytes + 2,
+        "other_dfa_state_at": max_token_bytes + 2,
+        "listed": 3 * k.MOST_RETURNS + 3,
         "tree": _BUFFER,
         "text": _TEXT,
-        "way": _TEXT + 2,
+        "trie_path": _TEXT + 2,
         "left": _TEXT + 2,
         "chain": k.MOST_CHARACTERS + 2,
         "follow": k.MOST_CHARACTERS + 2,
-        "closed_row": k.MOST_CLOSED,
-        "closed_asked": k.MOST_CLOSED,
-        "closed_state": k.MOST_CLOSED,
-        "closed_level": k.MOST_CLOSED,
-        "closed_place": 2 * k.MOST_CLOSED,
-        "levels": k.MOST_LEVELS,
-        "scopes": k.MOST_LEVELS,
+        "reached_state": k.MOST_REACHED,
+        "reached_resolved": k.MOST_REACHED,
+        "reached_rest": k.MOST_REACHED,
+        "reached_length": k.MOST_REACHED,
+        "reached_slot": 2 * k.MOST_REACHED,
+        "nested": k.MOST_NESTED,
+        "nested_scopes": k.MOST_NESTED,
         "open_symbols": n_symbols + 1,
         "cut": n_symbols + 1,
         "head": n_symbols + 2,

@@ -1,0 +1,41 @@
+"""What Python calls of the kernels: compiled code without Numba's look at the arguments' types.
+
+That look takes as long as a small kernel. Arguments have to be what the kernel's signature says: ``ctx`` and
+``part`` are handles (see :class:`~workbench.engine.context.Context`), arrays have the types of ``jit``.
+"""
+
+from __future__ import annotations
+
+from workbench.engine.kernels import hash_consing, mask_store, sequences, slice_parts
+from workbench.engine.kernels.objects import interface
+from workbench.engine.kernels.signatures import finished
+from workbench.jit import entry
+
+finished()
+
+accept_at = entry(sequences.accept_at)
+accept_many_at = entry(sequences.accept_many_at)
+accepts = entry(sequences.accepts)
+advance = entry(sequences.advance)
+advance_symbol = entry(sequences.advance_symbol)
+both = entry(sequences.both)
+invariant_at = entry(sequences.invariant_at)
+compact = entry(sequences.compact)
+finish_at = entry(sequences.finish_at)
+live_symbols = entry(sequences.live_symbols)
+lookup_at = entry(sequences.lookup_at)
+lookup_many_at = entry(sequences.lookup_many_at)
+lookup_to = entry(sequences.lookup_to)
+prepare_at = entry(sequences.prepare_at)
+tangled_node = entry(sequences.tangled_node)
+
+forget_masks = entry(mask_store.forget_masks)
+rehash_masks = entry(mask_store.rehash_masks)
+masks_by_length = entry(slice_parts.masks_by_length)
+run_length = entry(slice_parts.run_length)
+slice_trie = entry(slice_parts.slice_trie)
+intern = entry(hash_consing.intern)
+rehash = entry(hash_consing.rehash)
+node1 = entry(hash_consing.node1)
+node2 = entry(hash_consing.node2)
+excluded = entry(interface.excluded)
