@@ -80,13 +80,13 @@ def written(
     pieces.position(None, 10)
     for start, end, origin in places:
         # an expression that is not shared itself, so that its parts stand at the place
-        pieces.fragment(Seq((expr,), origin=origin), start, end)
+        pieces.connect(Seq((expr,), origin=origin), start, end)
     origins: list[Origin | None] = []
     for (begin, origin), (end, _) in zip(
         pieces.origins, [*pieces.origins[1:], (pieces.n, None)], strict=True
     ):
         origins += [origin] * (end - begin)
-    counted = sorted((a, b, one.min, one.max) for a, b, one in pieces.counted)
+    counted = sorted((a, b, one.min, one.max) for a, b, one in pieces.repeats)
     return sorted(pieces.edges().T.tolist()), origins, counted, pieces.doubtful
 
 
@@ -127,7 +127,7 @@ def test_a_part_with_an_origin_of_its_own_keeps_it() -> None:
     for _ in range(3):
         pieces = Pieces()
         pieces.position(None, 2)
-        pieces.fragment(outer, 0, 1)
+        pieces.connect(outer, 0, 1)
         assert mark in [origin for _, origin in pieces.origins]
     assert not isinstance(fragments._fragments.get(outer), Fragment)
 
@@ -154,8 +154,8 @@ def test_deep_expressions_take_linear_work(monkeypatch: pytest.MonkeyPatch) -> N
     for _ in range(5):
         pieces = Named()
         pieces.position(None, 2)
-        pieces.fragment(named, 0, 1)
-        pieces.fragment(alone, 0, 1)
+        pieces.connect(named, 0, 1)
+        pieces.connect(alone, 0, 1)
     assert asked < 100_000
 
 
@@ -167,7 +167,7 @@ def test_the_same_from_many_threads() -> None:
         for expr in shared:
             pieces = Pieces()
             pieces.position(None, 2)
-            pieces.fragment(expr, 0, 1)
+            pieces.connect(expr, 0, 1)
             out.append(sorted(pieces.edges().T.tolist()))
         return out
 

@@ -1,504 +1,690 @@
-"""Positions -> states: left recursion solved, frameless calls, subset construction, merging.
+"""The subset construction (Rabin and Scott, 1959) within each entry of an automaton, and within a budget.
 
-Left recursion. A group of units that call each other at their left ends (found modulo nullable ones)
-is solved as a left-linear system: to parse unit A, start at any non-left-recursive beginning of any
-unit of the group; whenever a unit X is completed, go on behind the left call of X in any unit of the
-group; A may stop when A itself is completed. So an entry's automaton runs over positions tagged
-``(A, X)`` and its size is that of the group. (The left-corner transform, Rosenkrantz and Lewis 1970,
-done on automata instead of productions.)
-
-Frameless calls. A call whose return point offers nothing but the end is a jump. So is a call of E
-whose return point r offers only what every end of E offers: L(E) L(r) = L(E) then, as in
-``E -> E "+" E | n``.
-
-Subsets. Sets of positions become states until ``Budgets.deterministic_states``; after that each
-position stays a state of its own and the engine determinises lazily what it meets.
+An entry's positions become deterministic states over bytes and calls: calls of one entry from one state return to
+one state. What cannot be settled here stays as it is and is determinised by the engine when a text meets it: entries
+whose empty edges have guards, and those that would get too many states.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from workbench.automaton.budgets import Budgets, too_complex
-from workbench.automaton.nfa import Nfa, strongly_connected
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
 
-__all__ = ["Machine", "determinise"]
+__all__ = ["Determinised", "Parts", "determinise", "merged", "without_own_frames"]
 
+_Column = NDArray[np.int32]
 
-@dataclass(slots=True)
-class Machine:
-    """States with byte edges ``(low, high, target)`` and calls ``(entry, loop, return state)``."""
-
-    final: list[bool] = field(default_factory=list)
-    byte: list[list[tuple[int, int, int]]] = field(default_factory=list)
-    call: list[list[tuple[int, int, int]]] = field(default_factory=list)
-    positions: list[frozenset[int]] = field(default_factory=list)
-    entry_state: list[int] = field(default_factory=list)
-    entry_unit: list[int] = field(default_factory=list)
-    loops: list[tuple[int, int, int]] = field(default_factory=list)
-    start: int = 0
+#: states and members of states that an entry may have for each of its positions, and beside that
+_STATES, _MEMBERS, _FEW = 4, 24, 32
+#: how often states of an entry are gone through to unite them
+_PASSES = 6
+_SEED = np.uint64(14695981039346656037)
 
 
-def _unroll_left_loops(nfa: Nfa) -> tuple[list[list[int]], list[int]]:
-    """Write out the first round of counted loops that stand at the left end of their own group.
+class Parts(NamedTuple):
+    """Some entries of an automaton: states from 0 on, edges in CSR form, calls with their columns.
 
-    Returns the initial positions of every unit and the number of its left-recursive group (-1: none).
+    ``calls`` has the columns source, entry, loop, watch, return (-1: jump); ``edges`` source, first symbol, last
+    symbol, target; ``empties`` source, target, guard; all are sorted by source.
     """
-    initial = [nfa.closure(unit.start) for unit in nfa.units]
-    left = [
-        sorted({callee for q in initial[i] for callee, _, _ in nfa.call[q]})
-        for i in range(len(nfa.units))
-    ]
-    group = [-1] * len(nfa.units)
-    for number, component in enumerate(strongly_connected(len(nfa.units), left.__getitem__)):
-        if len(component) > 1 or component[0] in left[component[0]]:
-            for member in component:
-                group[member] = number
-    changed = False
-    for i in range(len(nfa.units)):
-        if group[i] < 0:
-            continue
-        for q in initial[i]:
-            for k, (callee, loop, after) in enumerate(nfa.call[q]):
-                if loop < 0 or group[callee] != group[i]:
-                    continue
-                changed = True
-                _, least, most = nfa.loops[loop]
-                middle = len(nfa.empty)
-                nfa.empty.append([])
-                nfa.byte.append([])
-                nfa.call.append([])
-                nfa.rule.append(nfa.rule[q])
-                nfa.origin.append(nfa.origin[q])
-                nfa.useful.append(nfa.useful[after])
-                nfa.call[q][k] = (callee, -1, middle)
-                if least <= 1:
-                    nfa.empty[middle].append(after)
-                if most != 1:
-                    rest = (callee, max(least - 1, 1), -1 if most < 0 else most - 1)
-                    if rest not in nfa.loops:
-                        nfa.loops.append(rest)
-                    nfa.call[middle].append((callee, nfa.loops.index(rest), after))
-    if changed:
-        initial = [nfa.closure(unit.start) for unit in nfa.units]
-    return initial, group
+
+    n: int
+    final: NDArray[np.bool_]
+    edges: _Column
+    empties: _Column
+    calls: _Column
 
 
-class _Determiniser:
-    def __init__(self, nfa: Nfa, budgets: Budgets) -> None:
-        self.nfa = nfa
-        self.budgets = budgets
-        self.initial, self.group = _unroll_left_loops(nfa)
-        self.n = len(nfa.empty)
-        #: positions looked at so far
-        self.work = 0
-        self.machine = Machine(loops=list(nfa.loops))
-        self.tags: list[tuple[int, int]] = [(-1, -1)]
-        self.tag_index: dict[tuple[int, int], int] = {}
-        self.parents: dict[int, list[tuple[int, int]]] = {}
-        for unit, group in enumerate(self.group):
-            if group >= 0:
-                for q in self.initial[unit]:
-                    for callee, _, after in nfa.call[q]:
-                        if self.group[callee] == group:
-                            self.parents.setdefault(callee, []).append((unit, after))
-        self._tail: dict[int, bool] = {}
-        self._start_nodes: dict[int, list[int]] = {}
-        self._plain: dict[int, tuple[frozenset[int], bool]] = {}
-        self.index: dict[tuple[frozenset[int], bool], int] = {}
-        self.todo: list[int] = []
-        self._nodes: dict[int, frozenset[int]] = {}
-        self.entry_of: dict[int, int] = {}
-        self.members: dict[int, list[int]] = {}
-        for unit, group in enumerate(self.group):
-            if group >= 0:
-                self.members.setdefault(group, []).append(unit)
+class Determinised(NamedTuple):
+    """Parts whose states are sets of positions.
 
-    def tag(self, entry: int, unit: int) -> int:
-        key = (entry, unit)
-        if key not in self.tag_index:
-            self.tag_index[key] = len(self.tags)
-            self.tags.append(key)
-        return self.tag_index[key]
-
-    def node(self, tag: int, position: int, initial: int) -> int:
-        return (tag * self.n + position) * 2 + initial
-
-    def is_tail(self, after: int) -> bool:
-        """Whether a return point offers nothing but the end."""
-        if after not in self._tail:
-            reached = self.nfa.closure(after)
-            self._tail[after] = not any(
-                self.nfa.byte[q] or self.nfa.call[q] for q in reached
-            ) and any(q in self.nfa.ends for q in reached)
-        return self._tail[after]
-
-    def start_nodes(self, unit: int) -> list[int]:
-        """Nodes at which the parse of a unit begins."""
-        if unit not in self._start_nodes:
-            group = self.group[unit]
-            if group < 0:
-                nodes = [self.node(0, self.nfa.units[unit].start, 0)]
-            else:
-                nodes = [
-                    self.node(self.tag(unit, member), self.nfa.units[member].start, 1)
-                    for member in self.members[group]
-                    if self.nfa.units[member].productive
-                ]
-            self._start_nodes[unit] = nodes
-        return self._start_nodes[unit]
-
-    def closure(self, nodes: Iterable[int]) -> tuple[frozenset[int], bool]:
-        """Nodes that matter (with edges, or ends) reached without consuming; and whether one is final."""
-        width = 2 * self.n
-        kept: set[int] = set()
-        final = False
-        rest = []
-        for node in nodes:
-            if node >= width:
-                rest.append(node)
-                continue
-            known = self._plain.get(node)
-            if known is None:
-                known = self._plain[node] = self._reached([node])
-            kept |= known[0]
-            final = final or known[1]
-        if rest:
-            more, ends = self._reached(rest)
-            kept |= more
-            final = final or ends
-        self._spend(len(kept) >> 4)
-        return frozenset(kept), final
-
-    def _reached(self, nodes: Iterable[int]) -> tuple[frozenset[int], bool]:
-        """One search of :meth:`closure`; those from untagged nodes are remembered."""
-        nfa = self.nfa
-        seen = set(nodes)
-        order = list(seen)
-        kept: list[int] = []
-        final = False
-        width = 2 * self.n
-        for node in order:
-            tag, rest = divmod(node, width)
-            position, initial = divmod(rest, 2)
-            if not nfa.useful[position]:
-                continue
-            base = tag * width + initial
-            following = [base + 2 * target for target in nfa.empty[position]]
-            if nfa.byte[position] or nfa.call[position]:
-                kept.append(node)
-            if position in nfa.ends:
-                entry, unit = self.tags[tag]
-                if tag == 0 or entry == unit:
-                    final = True
-                    kept.append(node)
-                if tag and not initial:
-                    following += [
-                        self.node(self.tag(entry, parent), after, 0)
-                        for parent, after in self.parents.get(unit, ())
-                    ]
-            if tag == 0:
-                for callee, loop, after in nfa.call[position]:
-                    if loop < 0 and nfa.units[callee].productive and self.is_tail(after):
-                        following += self.start_nodes(callee)
-            for target in following:
-                if target not in seen:
-                    seen.add(target)
-                    order.append(target)
-        self._spend(len(order))
-        return frozenset(kept), final
-
-    def _spend(self, work: int) -> None:
-        self.work += work
-        if self.work > self.budgets.determinisation_work:
-            raise too_complex("determinisation_work", budgets=self.budgets)
-
-    def state(self, nodes: Iterable[int], entry_start: bool = False) -> int:
-        """Number of the state for a set of nodes; ``entry_start`` makes it not final."""
-        kept, final = self.closure(nodes)
-        key = (kept, final and not entry_start)
-        if key not in self.index:
-            machine = self.machine
-            number = len(machine.final)
-            if number >= self.budgets.states:
-                raise too_complex("states", budgets=self.budgets)
-            self.index[key] = number
-            machine.final.append(key[1])
-            machine.byte.append([])
-            machine.call.append([])
-            machine.positions.append(frozenset(node // 2 % self.n for node in kept))
-            self.todo.append(number)
-            self._nodes[number] = kept
-        return self.index[key]
-
-    def states(self, nodes: set[int]) -> list[int]:
-        """One state for the set, or one a node once the deterministic budget is used up."""
-        affordable = (
-            len(self.machine.final) < self.budgets.deterministic_states
-            and self.work < self.budgets.deterministic_work
-        )
-        if affordable or len(nodes) == 1:
-            return [self.state(nodes)]
-        return sorted({self.state((node,)) for node in nodes})
-
-    def entry(self, unit: int) -> int:
-        if unit not in self.entry_of:
-            self.entry_of[unit] = len(self.machine.entry_state)
-            self.machine.entry_unit.append(unit)
-            self.machine.entry_state.append(-1)
-            self.machine.entry_state[self.entry_of[unit]] = self.state(
-                self.start_nodes(unit), entry_start=True
-            )
-        return self.entry_of[unit]
-
-    def run(self, root: int) -> Machine:
-        machine = self.machine
-        machine.start = self.state(self.start_nodes(root))
-        while self.todo:
-            number = self.todo.pop()
-            self._expand(number, self._nodes.pop(number))
-        return machine
-
-    def _expand(self, number: int, nodes: frozenset[int]) -> None:
-        nfa = self.nfa
-        width = 2 * self.n
-        spans: list[tuple[int, int, int]] = []
-        returns: dict[tuple[int, int], set[int]] = {}
-        for node in sorted(nodes):
-            tag, rest = divmod(node, width)
-            position, initial = divmod(rest, 2)
-            base = tag * width
-            for low, high, target in nfa.byte[position]:
-                if nfa.useful[target]:
-                    spans.append((low, high, base + 2 * target))
-            for callee, loop, after in nfa.call[position]:
-                if not nfa.useful[after] or not nfa.units[callee].productive:
-                    continue
-                if tag == 0 and loop < 0 and self.is_tail(after):
-                    continue
-                if tag and initial and self.group[callee] == self.group[self.tags[tag][1]]:
-                    continue
-                returns.setdefault((callee, loop), set()).add(base + 2 * after)
-        machine = self.machine
-        edges: list[tuple[int, int, int]] = []
-        for low, high, targets in _split(spans):
-            self._spend(len(targets) >> 2)
-            edges.extend((low, high, target) for target in self.states(targets))
-        machine.byte[number] = _joined(edges)
-        for (callee, loop), targets in sorted(returns.items()):
-            entry = self.entry(callee)
-            machine.call[number].extend((entry, loop, target) for target in self.states(targets))
-
-
-def _trim(machine: Machine) -> None:
-    """Drop edges into states whose frame can never end.
-
-    Positions are trimmed before, but in a left-recursive group a unit that ends need not lead on to
-    the end of every entry.
+    ``starts`` is the state where each entry begins, ``firsts`` its first state (their states lie one entry after the
+    other); state ``s`` is the set ``members[at[s]:at[s + 1]]``; ``work`` is how many positions were looked at.
     """
-    n = len(machine.final)
-    byte_sources: list[list[int]] = [[] for _ in range(n)]
-    call_sources: list[list[tuple[int, int]]] = [[] for _ in range(n)]
-    for state in range(n):
-        for _, _, target in machine.byte[state]:
-            byte_sources[target].append(state)
-        for entry, _, after in machine.call[state]:
-            start = machine.entry_state[entry]
-            call_sources[after].append((state, start))
-            call_sources[start].append((state, after))
-    live = list(machine.final)
-    todo = [state for state in range(n) if live[state]]
-    while todo:
-        reached = todo.pop()
-        sources = byte_sources[reached] + [
-            source for source, other in call_sources[reached] if live[other]
-        ]
-        for source in sources:
-            if not live[source]:
-                live[source] = True
-                todo.append(source)
-    if all(live):
-        return
-    for state in range(n):
-        machine.byte[state] = [edge for edge in machine.byte[state] if live[edge[2]]]
-        machine.call[state] = [
-            call
-            for call in machine.call[state]
-            if live[call[2]] and live[machine.entry_state[call[0]]]
-        ]
+
+    parts: Parts
+    starts: _Column
+    firsts: _Column
+    at: _Column
+    members: _Column
+    work: int
 
 
-def _split(spans: list[tuple[int, int, int]]) -> list[tuple[int, int, set[int]]]:
-    """Cut overlapping byte ranges into disjoint ones with the set of their targets."""
-    if len(spans) == 1:
-        low, high, target = spans[0]
-        return [(low, high, {target})]
-    cuts = sorted({low for low, _, _ in spans} | {high + 1 for _, high, _ in spans})
-    place = {cut: i for i, cut in enumerate(cuts)}
-    sets: list[set[int]] = [set() for _ in cuts]
-    for low, high, target in spans:
-        for i in range(place[low], place[high + 1]):
-            sets[i].add(target)
-    return [(cuts[i], cuts[i + 1] - 1, sets[i]) for i in range(len(cuts) - 1) if sets[i]]
+def _offsets(sources: _Column, n: int) -> _Column:
+    counts = np.bincount(sources, minlength=n) if len(sources) else np.zeros(n, dtype=np.int64)
+    return np.concatenate([np.zeros(1, dtype=np.int64), counts.cumsum()]).astype(np.int32)
 
 
-def _joined(edges: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Join neighbouring byte ranges with the same target; sorted by first byte."""
-    by_target: dict[int, list[tuple[int, int]]] = {}
-    for low, high, target in sorted(edges):
-        ranges = by_target.setdefault(target, [])
-        if ranges and low <= ranges[-1][1] + 1:
-            ranges[-1] = (ranges[-1][0], max(high, ranges[-1][1]))
-        else:
-            ranges.append((low, high))
-    return sorted(
-        (low, high, target) for target, ranges in by_target.items() for low, high in ranges
-    )
+def determinise(
+    parts: Parts, firsts: _Column, starts: _Column, chosen: NDArray[np.bool_], most: int
+) -> Determinised:
+    """Determinise some entries, position by position of ``parts``.
 
-
-def _seen_through(
-    edges: list[tuple[int, int, int]], same: list[int], own: int
-) -> tuple[tuple[int, int, int], ...]:
-    """Byte edges with united targets (-1: the state itself), neighbouring ranges joined.
-
-    One pass over edges sorted by first byte; where some overlap, equal ones may look different, which
-    only leaves states apart.
+    ``firsts`` is the first position of each entry and, at last, their number; ``starts`` the position where each
+    begins; ``chosen`` are those to determinise, until ``most`` positions have been looked at.
     """
-    out: list[tuple[int, int, int]] = []
-    for low, high, target in edges:
-        target = same[target]
-        if target == own:
-            target = -1
-        if out and out[-1][2] == target and out[-1][1] + 1 == low:
-            out[-1] = (out[-1][0], high, target)
-        else:
-            out.append((low, high, target))
-    return tuple(out)
-
-
-def _merge(machine: Machine) -> Machine:
-    """Unite states with equal finality and edges until nothing changes (sound, not always minimal)."""
-    n = len(machine.final)
-    same = list(range(n))
-    order = _postorder(machine)
+    n = parts.n
+    at = _offsets(parts.edges[0], n), _offsets(parts.empties[0], n), _offsets(parts.calls[0], n)
+    room = 64 + 2 * n
+    sizes = [room, 2 * room + 2 * parts.edges.shape[1], room + parts.calls.shape[1], 4 * room]
     while True:
-        table: dict[object, int] = {}
-        changed = False
-        for state in order:
-            own = same[state]
-            edges = _seen_through(machine.byte[state], same, own)
-            calls = {(e, k, -1 if same[r] == own else same[r]) for e, k, r in machine.call[state]}
-            key = (machine.final[state], edges, tuple(sorted(calls)))
-            first = table.setdefault(key, same[state])
-            if first != same[state]:
-                changed = True
-                same[state] = first
-        if not changed:
+        made = [np.empty(size, dtype=np.int32) for size in (sizes[0], sizes[0] + 1)]
+        edges = np.empty((4, sizes[1]), dtype=np.int32)
+        empties = np.empty((3, parts.empties.shape[1]), dtype=np.int32)
+        calls = np.empty((5, sizes[2]), dtype=np.int32)
+        members = np.empty(sizes[3], dtype=np.int32)
+        begins, bounds = np.empty((2, len(starts)), dtype=np.int32)
+        counts = np.zeros(6, dtype=np.int64)
+        counts[5] = most
+        over = _run(
+            *at,
+            parts.final.view(np.uint8),
+            parts.edges,
+            parts.empties,
+            parts.calls,
+            firsts,
+            starts,
+            chosen.view(np.uint8),
+            *made,
+            edges,
+            empties,
+            calls,
+            members,
+            begins,
+            bounds,
+            counts,
+        )
+        if over == 0:
             break
-    # the representative of a representative
-    root = list(same)
-    for state in range(n):
-        top = state
-        while same[top] != top:
-            top = same[top]
-        root[state] = top
-    return _renumber(machine, root)
-
-
-def _postorder(machine: Machine) -> list[int]:
-    n = len(machine.final)
-    components = strongly_connected(
-        n,
-        lambda s: [t for _, _, t in machine.byte[s]] + [r for _, _, r in machine.call[s]],
+        sizes[over - 1] *= 2
+    n_states, n_edges, n_empties, n_calls, n_members, looked = counts.tolist()
+    final, at_members = made
+    out = Parts(
+        n_states,
+        final[:n_states].astype(np.bool_),
+        edges[:, :n_edges],
+        empties[:, :n_empties],
+        calls[:, :n_calls],
     )
-    return [state for component in components for state in component]
+    return Determinised(
+        out, begins, bounds, at_members[: n_states + 1], members[:n_members], most - looked
+    )
 
 
-def _renumber(machine: Machine, root: list[int]) -> Machine:
-    """Keep the states reached from the start and the entries still called; unite by ``root``."""
-    out = Machine(loops=list(machine.loops))
-    united: dict[int, set[int]] = {}
-    for state, top in enumerate(root):
-        united.setdefault(top, set()).update(machine.positions[state])
-    number: dict[int, int] = {}
-    entries: dict[int, int] = {}
-    order: list[int] = []
+def without_own_frames(made: Determinised, entries: _Column, chosen: NDArray[np.bool_]) -> Determinised:
+    """Parts without the calls that entries make of themselves where they need no frame.
 
-    def visit(state: int) -> int:
-        top = root[state]
-        if top not in number:
-            number[top] = len(order)
-            order.append(top)
-        return number[top]
+    A call of E whose return point offers only what every end of E offers adds no text: L(E) L(r) = L(E) then, as in
+    ``E -> E "+" E | n``. In its place the state gets what the start of E offers.
+    """
+    parts, n_entries = made.parts, len(entries)
+    if not parts.calls.shape[1]:
+        return made
+    owner = np.repeat(np.arange(n_entries), np.diff(made.firsts, append=parts.n))
+    of = owner[parts.calls[0]]
+    own = (parts.calls[1] == entries[of]) & chosen[of]
+    own &= (parts.calls[2] & parts.calls[3]) == -1
+    own &= parts.final[parts.calls[4]] & (parts.calls[4] >= 0)
+    if not own.any():
+        return made
+    dropped = np.zeros(parts.calls.shape[1], dtype=np.bool_)
+    for i in np.unique(of[own]).tolist():
+        # what other entries end with ends this one, too
+        here = of == i
+        if ((parts.calls[4] < 0) & here & (parts.calls[1] != entries[i])).any():
+            continue
+        offers = _offers(parts, np.flatnonzero(parts.final & (owner == i)).tolist())
+        common = frozenset.intersection(*offers.values())
+        for c in np.flatnonzero(own & here).tolist():
+            dropped[c] = offers[int(parts.calls[4, c])] <= common
+    if not dropped.any():
+        return made
+    sources = parts.calls[0, dropped].tolist()
+    starts = made.starts[of[dropped]].tolist()
+    edges, calls = parts.edges, parts.calls[:, ~dropped]
+    more = [edges]
+    fresh = [calls]
+    for source, start in zip(sources, starts, strict=True):
+        offered = edges[:, edges[0] == start].copy()
+        offered[0] = source
+        more.append(offered)
+        called = calls[:, calls[0] == start].copy()
+        called[0] = source
+        fresh.append(called)
+    edges = np.concatenate(more, axis=1)
+    edges = edges[:, (edges[0] * np.int64(1 << 24) + edges[1]).argsort(kind="stable")]
+    calls = np.unique(np.concatenate(fresh, axis=1), axis=1)
+    return made._replace(parts=parts._replace(edges=edges, calls=calls))
 
-    out.start = visit(machine.start)
-    for top in order:
-        out.final.append(machine.final[top])
-        out.positions.append(frozenset(united[top]))
-        out.byte.append(_joined([(low, high, visit(t)) for low, high, t in machine.byte[top]]))
-        calls: set[tuple[int, int, int]] = set()
-        for entry, loop, after in machine.call[top]:
-            if entry not in entries:
-                entries[entry] = len(out.entry_state)
-                out.entry_unit.append(machine.entry_unit[entry])
-                out.entry_state.append(visit(machine.entry_state[entry]))
-            calls.add((entries[entry], loop, visit(after)))
-        out.call.append(sorted(calls))
-    return out
+
+def _offers(parts: Parts, states: list[int]) -> dict[int, frozenset[tuple[int, ...]]]:
+    """What may be read in some states: edges, and calls with where they return."""
+    wanted = np.zeros(parts.n, dtype=np.bool_)
+    wanted[states] = True
+    found: dict[int, set[tuple[int, ...]]] = {state: set() for state in states}
+    for some in (parts.edges, parts.calls):
+        for source, *rest in some[:, wanted[some[0]]].T.tolist():
+            found[source].add(tuple(rest))
+    return {state: frozenset(offered) for state, offered in found.items()}
 
 
-def _drop_frames(machine: Machine) -> bool:
-    """Replace calls whose return point offers only what every end of the callee offers by jumps."""
-    offers = [
-        (frozenset(machine.byte[s]), frozenset(machine.call[s])) for s in range(len(machine.final))
-    ]
-    ends: dict[int, list[int]] = {}
-    changed = False
-    for state in range(len(machine.final)):
-        kept: list[tuple[int, int, int]] = []
-        added: list[int] = []
-        for entry, loop, after in machine.call[state]:
-            if loop >= 0 or not machine.final[after]:
-                kept.append((entry, loop, after))
+def merged(made: Determinised, chosen: NDArray[np.bool_]) -> Determinised:
+    """Parts in which states of an entry that end and go on alike are one (not always the fewest there may be)."""
+    parts = made.parts
+    same, found = np.arange(parts.n, dtype=np.int32), np.arange(parts.n, dtype=np.int32)
+    bounds = np.append(made.firsts, np.int32(parts.n))
+    edge_at, call_at = _offsets(parts.edges[0], parts.n), _offsets(parts.calls[0], parts.n)
+    if not _unite(
+        bounds, chosen.view(np.uint8), edge_at, call_at, parts.final.view(np.uint8), parts.edges, parts.calls, same, found
+    ):  # fmt: skip
+        return made
+    kept = found == np.arange(parts.n)
+    number = (np.cumsum(kept) - 1).astype(np.int32)
+    number = number[found]
+    edges = parts.edges[:, kept[parts.edges[0]]]
+    edges[[0, 3]] = number[edges[[0, 3]]]
+    calls = parts.calls[:, kept[parts.calls[0]]]
+    calls[0] = number[calls[0]]
+    calls[4] = np.where(calls[4] < 0, calls[4], number[calls[4]])
+    empties = parts.empties.copy()
+    empties[:2] = number[empties[:2]]
+    # a state stands for what all of its kind stood for
+    owner = number.repeat(np.diff(made.at))
+    order = owner.argsort(kind="stable")
+    n = int(kept.sum())
+    return Determinised(
+        Parts(n, parts.final[kept], edges, empties, calls),
+        number[made.starts],
+        number[made.firsts],
+        _offsets(owner, n),
+        made.members[order],
+        made.work,
+    )
+
+
+@njit(cache=True)
+def _mixed(mixed: Any, value: int) -> Any:
+    """A hash with one more number (Fowler, Noll and Vo)."""
+    return (mixed ^ np.uint64(np.int64(value))) * np.uint64(1099511628211)
+
+
+@njit(cache=True)
+def _unite(
+    bounds: Any, chosen: Any, edge_at: Any, call_at: Any, final: Any, edges: Any, calls: Any, same: Any, found: Any
+) -> bool:
+    """Point states in ``found`` to one that ends and goes on alike, entry by entry; whether there are any.
+
+    ``same`` is for the work: at first, and in ``found`` where nothing is united, each state points to itself.
+    """
+    table = np.full(64, -1, dtype=np.int32)
+    any_ = False
+    for entry in range(len(chosen)):
+        first, last = bounds[entry], bounds[entry + 1]
+        if not chosen[entry] or last - first < 2:
+            continue
+        while len(table) < 2 * (last - first):
+            table = np.full(2 * len(table), -1, dtype=np.int32)
+        size = 64
+        while size < 2 * (last - first):
+            size *= 2
+        for _ in range(_PASSES):
+            changed = False
+            table[:size] = -1
+            # what was found last lies nearer to the end: what follows is united before
+            for state in range(last - 1, first - 1, -1):
+                if same[state] != state:
+                    continue
+                mixed = _mixed(_SEED, final[state])
+                for e in range(edge_at[state], edge_at[state + 1]):
+                    target = same[edges[3, e]]
+                    if target == state:
+                        target = -1
+                    mixed = _mixed(_mixed(mixed, edges[1, e] << 22 | edges[2, e]), target)
+                for c in range(call_at[state], call_at[state + 1]):
+                    target = -1 if calls[4, c] < 0 else same[calls[4, c]]
+                    mixed = _mixed(_mixed(mixed, calls[1, c]), calls[2, c])
+                    mixed = _mixed(_mixed(mixed, calls[3, c]), target)
+                slot = np.int64(mixed >> np.uint64(20)) & (size - 1)
+                while table[slot] >= 0:
+                    if _alike(state, table[slot], edge_at, call_at, final, edges, calls, same):
+                        same[state] = table[slot]
+                        changed = any_ = True
+                        break
+                    slot = (slot + 1) & (size - 1)
+                if table[slot] < 0:
+                    table[slot] = state
+            if not changed:
+                break
+        # the first of each kind stands for all
+        leader = np.full(last - first, -1, dtype=np.int32)
+        for state in range(first, last):
+            top = state
+            while same[top] != top:
+                top = same[top]
+            if leader[top - first] < 0:
+                leader[top - first] = state
+            found[state] = leader[top - first]
+    return any_
+
+
+@njit(cache=True)
+def _alike(
+    one: int, other: int, edge_at: Any, call_at: Any, final: Any, edges: Any, calls: Any, same: Any
+) -> bool:
+    """Whether two states end and go on alike, as far as states are united."""
+    n_edges = edge_at[one + 1] - edge_at[one]
+    n_calls = call_at[one + 1] - call_at[one]
+    if (
+        final[one] != final[other]
+        or n_edges != edge_at[other + 1] - edge_at[other]
+        or n_calls != call_at[other + 1] - call_at[other]
+    ):
+        return False
+    for i in range(n_edges):
+        e, f = edge_at[one] + i, edge_at[other] + i
+        if edges[1, e] != edges[1, f] or edges[2, e] != edges[2, f]:
+            return False
+        here, there = same[edges[3, e]], same[edges[3, f]]
+        if here != there and not (here == one and there == other):
+            return False
+    for i in range(n_calls):
+        c, d = call_at[one] + i, call_at[other] + i
+        for column in range(1, 4):
+            if calls[column, c] != calls[column, d]:
+                return False
+        if (calls[4, c] < 0) != (calls[4, d] < 0):
+            return False
+        if calls[4, c] >= 0 and same[calls[4, c]] != same[calls[4, d]]:
+            return False
+    return True
+
+
+@njit(cache=True)
+def _run(  # noqa: PLR0913 - the columns of what is read and of what is made
+    edge_at: Any,
+    empty_at: Any,
+    call_at: Any,
+    final: Any,
+    edges: Any,
+    empties: Any,
+    calls: Any,
+    firsts: Any,
+    starts: Any,
+    chosen: Any,
+    out_final: Any,
+    out_at: Any,
+    out_edges: Any,
+    out_empties: Any,
+    out_calls: Any,
+    members: Any,
+    begins: Any,
+    bounds: Any,
+    counts: Any,
+) -> int:
+    """All entries; 0, or which of the arrays that are made is too small (1 states, 2 edges, 3 calls, 4 members)."""
+    n = len(final)
+    stamp = np.zeros(n, dtype=np.int64)
+    order = np.empty(n + 1, dtype=np.int32)
+    table = np.full(64, -1, dtype=np.int32)
+    marks = np.zeros(1, dtype=np.int64)
+    out_at[0] = 0
+    for entry in range(len(starts)):
+        first, last = firsts[entry], firsts[entry + 1]
+        before = counts.copy()
+        bounds[entry] = counts[0]
+        done = 1
+        if chosen[entry] and counts[5] > 0:
+            most_states = _STATES * (last - first) + _FEW
+            most_members = _MEMBERS * (last - first) + _FEW
+            while len(table) < 2 * most_states:
+                table = np.full(2 * len(table), -1, dtype=np.int32)
+            table[:] = -1
+            done = _subsets(
+                edge_at, empty_at, call_at, final, edges, empties, calls, starts[entry],
+                out_final, out_at, out_edges, out_calls, members, counts,
+                stamp, order, table, marks, most_states, most_members,
+            )  # fmt: skip
+            if done > 1:
+                return done - 1
+            if done == 0:
+                begins[entry] = before[0]
                 continue
-            if entry not in ends:
-                ends[entry] = _ends_of(machine, machine.entry_state[entry])
-            if all(
-                offers[after][0] <= offers[end][0] and offers[after][1] <= offers[end][1]
-                for end in ends[entry]
+            left = counts[5]
+            counts[:] = before
+            counts[5] = left
+        # as it is
+        base = counts[0] - first
+        begins[entry] = starts[entry] + base
+        if counts[0] + last - first > len(out_final):
+            return 1
+        if counts[4] + last - first > len(members):
+            return 4
+        if counts[1] + edge_at[last] - edge_at[first] > out_edges.shape[1]:
+            return 2
+        if counts[3] + call_at[last] - call_at[first] > out_calls.shape[1]:
+            return 3
+        for p in range(first, last):
+            s = counts[0]
+            out_final[s] = final[p]
+            members[counts[4]] = p
+            counts[4] += 1
+            out_at[s + 1] = counts[4]
+            counts[0] += 1
+        for e in range(edge_at[first], edge_at[last]):
+            i = counts[1]
+            out_edges[0, i] = edges[0, e] + base
+            out_edges[1, i] = edges[1, e]
+            out_edges[2, i] = edges[2, e]
+            out_edges[3, i] = edges[3, e] + base
+            counts[1] += 1
+        for e in range(empty_at[first], empty_at[last]):
+            i = counts[2]
+            out_empties[0, i] = empties[0, e] + base
+            out_empties[1, i] = empties[1, e] + base
+            out_empties[2, i] = empties[2, e]
+            counts[2] += 1
+        for c in range(call_at[first], call_at[last]):
+            i = counts[3]
+            out_calls[0, i] = calls[0, c] + base
+            out_calls[1, i] = calls[1, c]
+            out_calls[2, i] = calls[2, c]
+            out_calls[3, i] = calls[3, c]
+            out_calls[4, i] = calls[4, c] + base if calls[4, c] >= 0 else -1
+            counts[3] += 1
+    return 0
+
+
+@njit(cache=True)
+def _subsets(  # noqa: PLR0913 - as _run
+    edge_at: Any,
+    empty_at: Any,
+    call_at: Any,
+    final: Any,
+    edges: Any,
+    empties: Any,
+    calls: Any,
+    start: int,
+    out_final: Any,
+    out_at: Any,
+    out_edges: Any,
+    out_calls: Any,
+    members: Any,
+    counts: Any,
+    stamp: Any,
+    order: Any,
+    table: Any,
+    marks: Any,
+    most_states: int,
+    most_members: int,
+) -> int:
+    """One entry; 0, 1 when it is too large to be worth it, or one more than what :func:`_run` returns."""
+    base, base_members = counts[0], counts[4]
+    # the start
+    marks[0] += 1
+    size = _close(start, 0, stamp, marks[0], order, edge_at, empty_at, call_at, final, empties)
+    state = _state_of(order, size, out_final, out_at, members, counts, table, base, final)
+    if state < 0:
+        return -state
+    found_low = np.empty(64, dtype=np.int32)
+    found_high = np.empty(64, dtype=np.int32)
+    found_to = np.empty(64, dtype=np.int32)
+    active = np.empty(64, dtype=np.int32)
+    here = base
+    while here < counts[0]:
+        if counts[0] - base > most_states or counts[4] - base_members > most_members:
+            return 1
+        begin, end = out_at[here], out_at[here + 1]
+        counts[5] -= end - begin
+        n_found = 0
+        for i in range(begin, end):
+            n_found += edge_at[members[i] + 1] - edge_at[members[i]]
+        if n_found > len(found_low):
+            found_low = np.empty(2 * n_found, dtype=np.int32)
+            found_high = np.empty(2 * n_found, dtype=np.int32)
+            found_to = np.empty(2 * n_found, dtype=np.int32)
+            active = np.empty(2 * n_found, dtype=np.int32)
+        n_found = 0
+        overlap = False
+        for i in range(begin, end):
+            p = members[i]
+            for e in range(edge_at[p], edge_at[p + 1]):
+                if n_found and edges[1, e] <= found_high[n_found - 1]:
+                    overlap = True
+                found_low[n_found] = edges[1, e]
+                found_high[n_found] = edges[2, e]
+                found_to[n_found] = edges[3, e]
+                n_found += 1
+        if overlap:
+            by = np.argsort(found_low[:n_found])
+            found_low[:n_found] = found_low[:n_found][by]
+            found_high[:n_found] = found_high[:n_found][by]
+            found_to[:n_found] = found_to[:n_found][by]
+        # a sweep over the symbols: between two bounds the same edges are active
+        following = 0
+        n_active = 0
+        low = 0
+        while following < n_found or n_active > 0:
+            if n_active == 0:
+                low = found_low[following]
+            while following < n_found and found_low[following] == low:
+                active[n_active] = following
+                n_active += 1
+                following += 1
+            high = found_high[active[0]]
+            for i in range(1, n_active):
+                high = min(high, found_high[active[i]])
+            if following < n_found:
+                high = min(high, found_low[following] - 1)
+            marks[0] += 1
+            size = 0
+            for i in range(n_active):
+                size = _close(
+                    found_to[active[i]], size, stamp, marks[0], order, edge_at, empty_at, call_at, final, empties
+                )  # fmt: skip
+            target = _state_of(order, size, out_final, out_at, members, counts, table, base, final)
+            if target < 0:
+                return -target
+            at = counts[1]
+            if (
+                at > 0
+                and out_edges[0, at - 1] == here
+                and out_edges[3, at - 1] == target
+                and out_edges[2, at - 1] + 1 == low
             ):
-                added.append(machine.entry_state[entry])
+                out_edges[2, at - 1] = high
             else:
-                kept.append((entry, loop, after))
-        if added:
-            changed = True
-            machine.call[state] = kept
-            for start in added:
-                machine.byte[state] = _joined(machine.byte[state] + machine.byte[start])
-                machine.call[state] = sorted({*machine.call[state], *machine.call[start]})
-    return changed
+                if at >= out_edges.shape[1]:
+                    return 3
+                out_edges[0, at] = here
+                out_edges[1, at] = low
+                out_edges[2, at] = high
+                out_edges[3, at] = target
+                counts[1] += 1
+            kept = 0
+            for i in range(n_active):
+                if found_high[active[i]] > high:
+                    active[kept] = active[i]
+                    kept += 1
+            n_active = kept
+            low = high + 1
+        done = _returns(
+            here, edge_at, empty_at, call_at, final, empties, calls,
+            out_final, out_at, out_calls, members, counts, stamp, order, table, marks, base,
+        )  # fmt: skip
+        if done:
+            return done
+        here += 1
+    return 0
 
 
-def _ends_of(machine: Machine, start: int) -> list[int]:
-    """Final states reached from a state within its frame."""
-    seen = {start}
-    order = [start]
-    for state in order:
-        for target in [t for _, _, t in machine.byte[state]] + [
-            r for _, _, r in machine.call[state]
-        ]:
-            if target not in seen:
-                seen.add(target)
-                order.append(target)
-    return [state for state in order if machine.final[state]]
+@njit(cache=True)
+def _returns(  # noqa: PLR0913 - as _run
+    here: int,
+    edge_at: Any,
+    empty_at: Any,
+    call_at: Any,
+    final: Any,
+    empties: Any,
+    calls: Any,
+    out_final: Any,
+    out_at: Any,
+    out_calls: Any,
+    members: Any,
+    counts: Any,
+    stamp: Any,
+    order: Any,
+    table: Any,
+    marks: Any,
+    base: int,
+) -> int:
+    """The calls of a state: those of one callee return to one state; 0, or as :func:`_subsets`."""
+    begin, end = out_at[here], out_at[here + 1]
+    n = 0
+    for i in range(begin, end):
+        n += call_at[members[i] + 1] - call_at[members[i]]
+    if n == 0:
+        return 0
+    listed = np.empty(n, dtype=np.int32)
+    n = 0
+    for i in range(begin, end):
+        for c in range(call_at[members[i]], call_at[members[i] + 1]):
+            # in the order of what is called, so that equals are neighbours
+            k = n
+            while k > 0 and _before(calls, c, listed[k - 1]):
+                listed[k] = listed[k - 1]
+                k -= 1
+            listed[k] = c
+            n += 1
+    i = 0
+    while i < n:
+        c = listed[i]
+        j = i
+        marks[0] += 1
+        size = 0
+        while j < n and not _before(calls, c, listed[j]):
+            if calls[4, listed[j]] >= 0:
+                size = _close(
+                    calls[4, listed[j]], size, stamp, marks[0], order, edge_at, empty_at, call_at, final, empties
+                )  # fmt: skip
+            j += 1
+        target = -1
+        if calls[4, c] >= 0:
+            target = _state_of(order, size, out_final, out_at, members, counts, table, base, final)
+            if target < 0:
+                return -target
+        at = counts[3]
+        if at >= out_calls.shape[1]:
+            return 4
+        out_calls[0, at] = here
+        out_calls[1, at] = calls[1, c]
+        out_calls[2, at] = calls[2, c]
+        out_calls[3, at] = calls[3, c]
+        out_calls[4, at] = target
+        counts[3] += 1
+        i = j
+    return 0
 
 
-def determinise(nfa: Nfa, root: int, budgets: Budgets) -> Machine:
-    """Turn positions into a machine with merged states. Raises ``GrammarTooComplex``."""
-    machine = _Determiniser(nfa, budgets).run(root)
-    _trim(machine)
-    machine = _merge(machine)
-    if _drop_frames(machine):
-        machine = _merge(machine)
-    return machine
+@njit(cache=True)
+def _before(calls: Any, one: int, other: int) -> bool:
+    """Whether a call comes before another, by entry, loop, watch, and whether it is a jump."""
+    for column in range(1, 4):
+        if calls[column, one] != calls[column, other]:
+            return bool(calls[column, one] < calls[column, other])
+    return bool((calls[4, one] < 0) and (calls[4, other] >= 0))
+
+
+@njit(cache=True)
+def _close(
+    p: int,
+    size: int,
+    stamp: Any,
+    mark: int,
+    order: Any,
+    edge_at: Any,
+    empty_at: Any,
+    call_at: Any,
+    final: Any,
+    empties: Any,
+) -> int:
+    """Add to ``order`` what a position leads to over empty edges, as far as it matters: with edges, calls or an end."""
+    if stamp[p] == mark:
+        return size
+    stamp[p] = mark
+    # what is to be looked at grows down from the end: both together are no more than all positions
+    top = len(order) - 1
+    order[top] = p
+    while top < len(order):
+        p = order[top]
+        top += 1
+        if final[p] or edge_at[p] < edge_at[p + 1] or call_at[p] < call_at[p + 1]:
+            order[size] = p
+            size += 1
+        for e in range(empty_at[p], empty_at[p + 1]):
+            q = empties[1, e]
+            if stamp[q] != mark:
+                stamp[q] = mark
+                top -= 1
+                order[top] = q
+    return size
+
+
+@njit(cache=True)
+def _state_of(
+    order: Any,
+    size: int,
+    out_final: Any,
+    out_at: Any,
+    members: Any,
+    counts: Any,
+    table: Any,
+    base: int,
+    final: Any,
+) -> int:
+    """The state of a set of positions, made when it is new; negative where there is no room (see :func:`_subsets`)."""
+    if size < 40:
+        for i in range(1, size):
+            p = order[i]
+            k = i
+            while k > 0 and order[k - 1] > p:
+                order[k] = order[k - 1]
+                k -= 1
+            order[k] = p
+    else:
+        order[:size] = np.sort(order[:size])
+    mixed = _SEED
+    for i in range(size):
+        mixed = _mixed(mixed, order[i])
+    slot = np.int64(mixed >> np.uint64(20)) & (len(table) - 1)
+    while table[slot] >= 0:
+        state = table[slot]
+        begin = out_at[state]
+        if out_at[state + 1] - begin == size:
+            same = True
+            for i in range(size):
+                if members[begin + i] != order[i]:
+                    same = False
+                    break
+            if same:
+                return int(state)
+        slot = (slot + 1) & (len(table) - 1)
+    state = counts[0]
+    if state >= len(out_final):
+        return -2
+    if counts[4] + size > len(members):
+        return -5
+    if state - base >= len(table) - 1:
+        return -1
+    table[slot] = state
+    ends = 0
+    for i in range(size):
+        members[counts[4] + i] = order[i]
+        ends |= final[order[i]]
+    out_final[state] = ends
+    counts[4] += size
+    out_at[state + 1] = counts[4]
+    counts[0] += 1
+    return int(state)

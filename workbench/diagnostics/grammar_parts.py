@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 
-from workbench.automaton.utf8 import utf8_graph
+from workbench.grammar.utf8 import utf8_graph
 from workbench.diagnostics.author_states import AuthorStates
 from workbench.diagnostics.cuts import Span, cut
 from workbench.diagnostics.earley import TooMuch

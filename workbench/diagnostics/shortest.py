@@ -13,7 +13,7 @@ import itertools
 import json
 from collections.abc import Collection, Iterator
 
-from workbench.automaton.utf8 import utf8_graph
+from workbench.grammar.utf8 import utf8_graph
 from workbench.diagnostics.author_states import AuthorStates, Node
 from workbench.diagnostics.earley import TooMuch
 from workbench.grammar.ir import (

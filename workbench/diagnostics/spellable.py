@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from workbench.automaton.linear import rewrite
-from workbench.automaton.utf8 import utf8_graph
+from workbench.grammar.utf8 import utf8_graph
 from workbench.engine import CompiledGrammar, compile as compile_grammar
 from workbench.grammar import ir
 from workbench.grammar.lazy import LazyRules

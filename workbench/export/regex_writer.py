@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workbench.automaton.linear import resolve
-from workbench.automaton.utf8 import utf8_graph
+from workbench.grammar.utf8 import utf8_graph
 from workbench.errors import GrammarTooComplex, WorkbenchError
 from workbench.grammar.ir import (
     Alt,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from workbench.automaton import regular
 from workbench.automaton.linear import NotRegular, rewrite
-from workbench.automaton.nfa import strongly_connected
+from workbench.grammar.components import strongly_connected
 from workbench.errors import GrammarSyntaxError, GrammarTooComplex
 from workbench.grammar.ir import Expr, Graph, Origin, Ref, walk
 

@@ -25,7 +25,7 @@ from workbench.automaton.finite import (
     with_length,
 )
 from workbench.automaton.linear import rewrite
-from workbench.automaton.nfa import strongly_connected
+from workbench.grammar.components import strongly_connected
 from workbench.errors import GrammarTooComplex
 from workbench.frontends.json_schema.numbers import ANY_NOTATION, Bound, Notation, number_between
 from workbench.frontends.json_schema.spelling import Ranges
