@@ -12,11 +12,14 @@ from hypothesis import given, settings
 
 import workbench as wb
 from workbench.automaton import fragments
-from workbench.automaton.extents import extent_of, may_be_empty
+from workbench.automaton.extents import extent_of
 from workbench.automaton.fragments import Fragment, Pieces
 from workbench.automaton.languages import is_ample
 from workbench.automaton.memo import Memo
 from workbench.automaton.model import MANY, Language, Runs
+from workbench.automaton.rows import closure, skips_of
+from workbench.automaton.thompson import Task
+from workbench.grammar.analysis import analyse
 from workbench.grammar.ir import (
     EMPTY,
     NEVER,
@@ -148,7 +151,9 @@ def test_deep_expressions_take_linear_work(monkeypatch: pytest.MonkeyPatch) -> N
         named, alone = Seq((Literal(b"a"), named)), Seq((Literal(b"a"), alone))
 
     class Named(Pieces):
-        def _named(self, expr: Expr, a: int, b: int) -> None:
+        def leaf(
+            self, expr: Expr, a: int, b: int, origin: Origin | None, stack: list[Task]
+        ) -> None:
             """Leave it out."""
 
     for _ in range(5):
@@ -209,12 +214,17 @@ def test_extents() -> None:
 
 
 @given(EXPRESSIONS)
-def test_what_may_be_empty_has_no_least_byte(expr: Expr) -> None:
-    assert may_be_empty(expr) is (extent_of(expr)[0] == 0)
+def test_what_is_nullable_has_a_way_without_bytes(expr: Expr) -> None:
+    nullable = analyse({}, "").is_nullable
+    pieces = Plain(expansion=10**9)
+    pieces.position(None, 2)
+    pieces.connect(expr, 0, 1)
+    assert nullable(expr) is (1 in closure(0, skips_of(pieces.edges().T.tolist())))
+    assert not nullable(expr) or extent_of(expr)[0] == 0
     deep = expr
     for _ in range(3000):
         deep = Alt((Seq((deep,)),))
-    assert may_be_empty(deep) is may_be_empty(expr)
+    assert nullable(deep) is nullable(expr)
 
 
 @given(

@@ -120,16 +120,14 @@ def without_own_frames(made: Determinised, entries: _Column, chosen: NDArray[np.
     A call of E whose return point offers only what every end of E offers adds no text: L(E) L(r) = L(E) then, as in
     ``E -> E "+" E | n``. In its place the state gets what the start of E offers.
     """
-    parts, n_entries = made.parts, len(entries)
-    if not parts.calls.shape[1]:
-        return made
-    owner = np.repeat(np.arange(n_entries), np.diff(made.firsts, append=parts.n))
-    of = owner[parts.calls[0]]
+    parts = made.parts
+    of = made.firsts.searchsorted(parts.calls[0], side="right") - 1
     own = (parts.calls[1] == entries[of]) & chosen[of]
-    own &= (parts.calls[2] & parts.calls[3]) == -1
-    own &= parts.final[parts.calls[4]] & (parts.calls[4] >= 0)
     if not own.any():
         return made
+    own &= (parts.calls[2] & parts.calls[3]) == -1
+    own &= parts.final[parts.calls[4]] & (parts.calls[4] >= 0)
+    owner = made.firsts.searchsorted(np.arange(parts.n), side="right") - 1
     dropped = np.zeros(parts.calls.shape[1], dtype=np.bool_)
     for i in np.unique(of[own]).tolist():
         # what other entries end with ends this one, too
@@ -145,18 +143,16 @@ def without_own_frames(made: Determinised, entries: _Column, chosen: NDArray[np.
     sources = parts.calls[0, dropped].tolist()
     starts = made.starts[of[dropped]].tolist()
     edges, calls = parts.edges, parts.calls[:, ~dropped]
+    rows = {tuple(call) for call in calls.T.tolist()}
     more = [edges]
-    fresh = [calls]
     for source, start in zip(sources, starts, strict=True):
         offered = edges[:, edges[0] == start].copy()
         offered[0] = source
         more.append(offered)
-        called = calls[:, calls[0] == start].copy()
-        called[0] = source
-        fresh.append(called)
+        rows |= {(source, *rest) for at, *rest in calls.T.tolist() if at == start}
     edges = np.concatenate(more, axis=1)
     edges = edges[:, (edges[0] * np.int64(1 << 24) + edges[1]).argsort(kind="stable")]
-    calls = np.unique(np.concatenate(fresh, axis=1), axis=1)
+    calls = np.array(sorted(rows), dtype=np.int32).reshape(-1, 5).T
     return made._replace(parts=parts._replace(edges=edges, calls=calls))
 
 

@@ -122,23 +122,28 @@ class Pieces(Construction):
         """Some part has no text at all."""
         self.doubtful = True
 
-    def part(self, expr: Expr, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
-        """One expression; the parts of it go on ``stack``."""
-        kind = type(expr)
-        if kind is Literal:
-            self._literal(expr.data, a, b, origin)  # type: ignore[attr-defined]
-        elif kind is ByteSet:
-            self._bytes(expr.mask, a, b)  # type: ignore[attr-defined]
-        elif kind in _SHARED:
-            known = self._known(expr)
-            if known is not None:
-                self._place(known, a, b, origin)
-            elif kind is CharSet:
-                self._chars(expr, a, b, origin)  # type: ignore[arg-type]
+    def connect(self, top: Expr, start: int, end: int, origin: Origin | None = None) -> None:
+        """Lead from one position to another by the texts of an expression."""
+        stack: list[Task] = [(top, start, end, origin)]
+        while stack:
+            expr, a, b, around = stack.pop()
+            kind = type(expr)
+            place = around if expr.origin is None else expr.origin
+            # most parts are one of these
+            if kind is Literal:
+                self._literal(expr.data, a, b, place)  # type: ignore[attr-defined]
+            elif kind is ByteSet:
+                self._bytes(expr.mask, a, b)  # type: ignore[attr-defined]
+            elif kind not in _SHARED:
+                self.leaf(expr, a, b, place, stack)
             else:
-                super().part(expr, a, b, origin, stack)
-        else:
-            self.leaf(expr, a, b, origin, stack)
+                known = self._known(expr)
+                if known is not None:
+                    self._place(known, a, b, place)
+                elif kind is CharSet:
+                    self._chars(expr, a, b, place)  # type: ignore[arg-type]
+                else:
+                    self.part(expr, a, b, place, stack)
 
     def leaf(self, expr: Expr, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
         """A part that depends on the grammar around it."""
