@@ -12,11 +12,14 @@ from hypothesis import given, settings
 
 import workbench as wb
 from workbench.automaton import fragments
-from workbench.automaton.extents import extent_of, may_be_empty
+from workbench.automaton.extents import extent_of
 from workbench.automaton.fragments import Fragment, Pieces
 from workbench.automaton.languages import is_ample
 from workbench.automaton.memo import Memo
 from workbench.automaton.model import MANY, Language, Runs
+from workbench.automaton.rows import closure, skips_of
+from workbench.automaton.thompson import Task
+from workbench.grammar.analysis import analyse
 from workbench.grammar.ir import (
     EMPTY,
     NEVER,
@@ -80,13 +83,13 @@ def written(
     pieces.position(None, 10)
     for start, end, origin in places:
         # an expression that is not shared itself, so that its parts stand at the place
-        pieces.fragment(Seq((expr,), origin=origin), start, end)
+        pieces.connect(Seq((expr,), origin=origin), start, end)
     origins: list[Origin | None] = []
     for (begin, origin), (end, _) in zip(
         pieces.origins, [*pieces.origins[1:], (pieces.n, None)], strict=True
     ):
         origins += [origin] * (end - begin)
-    counted = sorted((a, b, one.min, one.max) for a, b, one in pieces.counted)
+    counted = sorted((a, b, one.min, one.max) for a, b, one in pieces.repeats)
     return sorted(pieces.edges().T.tolist()), origins, counted, pieces.doubtful
 
 
@@ -127,7 +130,7 @@ def test_a_part_with_an_origin_of_its_own_keeps_it() -> None:
     for _ in range(3):
         pieces = Pieces()
         pieces.position(None, 2)
-        pieces.fragment(outer, 0, 1)
+        pieces.connect(outer, 0, 1)
         assert mark in [origin for _, origin in pieces.origins]
     assert not isinstance(fragments._fragments.get(outer), Fragment)
 
@@ -148,14 +151,16 @@ def test_deep_expressions_take_linear_work(monkeypatch: pytest.MonkeyPatch) -> N
         named, alone = Seq((Literal(b"a"), named)), Seq((Literal(b"a"), alone))
 
     class Named(Pieces):
-        def _named(self, expr: Expr, a: int, b: int) -> None:
+        def leaf(
+            self, expr: Expr, a: int, b: int, origin: Origin | None, stack: list[Task]
+        ) -> None:
             """Leave it out."""
 
     for _ in range(5):
         pieces = Named()
         pieces.position(None, 2)
-        pieces.fragment(named, 0, 1)
-        pieces.fragment(alone, 0, 1)
+        pieces.connect(named, 0, 1)
+        pieces.connect(alone, 0, 1)
     assert asked < 100_000
 
 
@@ -167,7 +172,7 @@ def test_the_same_from_many_threads() -> None:
         for expr in shared:
             pieces = Pieces()
             pieces.position(None, 2)
-            pieces.fragment(expr, 0, 1)
+            pieces.connect(expr, 0, 1)
             out.append(sorted(pieces.edges().T.tolist()))
         return out
 
@@ -209,12 +214,17 @@ def test_extents() -> None:
 
 
 @given(EXPRESSIONS)
-def test_what_may_be_empty_has_no_least_byte(expr: Expr) -> None:
-    assert may_be_empty(expr) is (extent_of(expr)[0] == 0)
+def test_what_is_nullable_has_a_way_without_bytes(expr: Expr) -> None:
+    nullable = analyse({}, "").is_nullable
+    pieces = Plain(expansion=10**9)
+    pieces.position(None, 2)
+    pieces.connect(expr, 0, 1)
+    assert nullable(expr) is (1 in closure(0, skips_of(pieces.edges().T.tolist())))
+    assert not nullable(expr) or extent_of(expr)[0] == 0
     deep = expr
     for _ in range(3000):
         deep = Alt((Seq((deep,)),))
-    assert may_be_empty(deep) is may_be_empty(expr)
+    assert nullable(deep) is nullable(expr)
 
 
 @given(

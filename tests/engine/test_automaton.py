@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from tests.engine.grammars import Case, cases
 from tests.oracle import Oracle
 from workbench.automaton.build import build_automaton
-from workbench.automaton.model import Automaton
+from workbench.automaton.model import JUMP, NOT_BUILT, Automaton
 from workbench.errors import UnsatisfiableGrammar
 
 Frame = tuple[int, int, int]  # return state, loop, iterations begun
@@ -24,11 +24,18 @@ def after_nothing(automaton: Automaton, threads: set[Thread]) -> set[Thread]:
     todo = list(threads)
     while todo:
         state, stack = todo.pop()
-        reached = []
+        first, last = automaton.empty_start[state : state + 2]
+        assert (automaton.empty_guard[first:last] < 0).all()
+        reached = [(int(target), stack) for target in automaton.empty_target[first:last]]
         for i in range(automaton.call_start[state], automaton.call_start[state + 1]):
-            frame = (int(automaton.call_return[i]), int(automaton.call_loop[i]), 1)
-            entry = automaton.entry_state[automaton.call_entry[i]]
-            reached.append((int(entry), (*stack, frame)))
+            entry = int(automaton.call_entry[i])
+            if automaton.entry_state[entry] == NOT_BUILT:
+                assert automaton.grow is not None
+                automaton.grow(automaton, entry)
+            back = int(automaton.call_return[i])
+            frame = (back, int(automaton.call_loop[i]), 1)
+            below = stack if back == JUMP else (*stack, frame)
+            reached.append((int(automaton.entry_state[entry]), below))
         if automaton.final[state] and stack:
             back, loop, count = stack[-1]
             if loop < 0 or count >= automaton.loop_min[loop]:

@@ -12,7 +12,7 @@ import workbench as wb
 from tests.engine.census import CENSUS
 from tests.engine.grammars import Case, seeded_case
 from tests.engine.walks import Walk
-from workbench.automaton import build, direct
+from workbench.automaton import build, builder
 from workbench.automaton.model import NOT_BUILT
 from workbench.errors import UnsatisfiableGrammar
 from workbench.grammar.ir import Expr, Grammar, Literal, Seq
@@ -45,10 +45,33 @@ def lazy(grammar: Grammar) -> Grammar:
 @pytest.fixture
 def bit_by_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Build one entry at a time, and lazily for every vocabulary."""
-    monkeypatch.setattr(direct, "_AHEAD", 1)
-    monkeypatch.setattr(direct, "_PARTS", 1)
-    monkeypatch.setattr(direct._Direct.grow, "__defaults__", (1,))
+    monkeypatch.setattr(builder, "_AHEAD", 1)
+    monkeypatch.setattr(builder, "_PARTS", 1)
+    monkeypatch.setattr(builder._Builder.grow, "__defaults__", (1,))
     monkeypatch.setattr(build, "_PRINTABLE", frozenset())
+
+
+@pytest.mark.usefixtures("bit_by_bit")
+def test_masks_of_grammars_that_are_built_bit_by_bit_are_those_of_the_oracle() -> None:
+    """Nullable and left-recursive rules, counted parts, all there is: entries made while masks are computed."""
+    grown = 0
+    for seed in range(CASES, 2 * CASES):
+        case = seeded_case(seed)
+        oracle = case.oracle()
+        if oracle.empty_language:
+            continue
+        compiled = wb.compile(case.grammar, case.vocabulary(), case.limits(), cache=False)
+        waiting = int((compiled.automaton.entry_state == NOT_BUILT).sum())
+        matcher = compiled.matcher()
+        try:
+            for mode in ("any", "deep", "long"):
+                walk = Walk(case, oracle, Random(seed))
+                walk.forward(matcher, 8, 24, mode)
+                walk.back(matcher, len(walk.tokens))
+        except wb.GrammarTooComplex:
+            CENSUS.given_up += 1
+        grown += int((compiled.automaton.entry_state == NOT_BUILT).sum()) < waiting
+    assert grown > CASES // 5
 
 
 @pytest.mark.usefixtures("bit_by_bit")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import workbench as wb
-from workbench.automaton import direct
+from workbench.automaton import builder
 from workbench.automaton.build import build_automaton
 from workbench.automaton.model import WatchSpec
 from workbench.engine.kernels.context import Context
@@ -61,7 +61,7 @@ def test_an_automaton_taken_over_bit_by_bit_is_one_taken_over_whole(
     """All parts of a schema's automaton, from each of its states of growth."""
     names = {f"p{i}": {"type": "string", "maxLength": i} for i in range(12)}
     schema = {"properties": names | {"o": {"properties": names}, "e": {"enum": [1, "a", None]}}}
-    monkeypatch.setattr(direct, "_AHEAD", 1)
+    monkeypatch.setattr(builder, "_AHEAD", 1)
     slices = slices_of(vocabulary())
     compiled = wb.compile(wb.json_schema(schema), vocabulary(), cache=False)
     automaton = compiled.automaton

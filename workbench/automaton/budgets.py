@@ -36,7 +36,7 @@ class Budgets:
     deterministic_work: int = 500_000
     determinisation_work: int = 2_000_000
     #: a repetition whose copies come to at most this many leaves is written out, others are counted
-    expansion: int = 40
+    expansion: int = 6
     #: a rule is copied into its uses when size x uses stays within this
     inlining: int = 600
     #: 32-bit words of the engine's arena (configurations, stacks, transitions) before it is compacted

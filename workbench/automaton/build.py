@@ -1,49 +1,40 @@
 """Grammar -> Automaton.
 
-The steps: positions (``nfa.py``), states (``determinise.py``), arrays (here); for grammars whose rules are
-written on demand, ``direct.py`` instead. Bytes that no token of the
-vocabulary contains are passed in as ``missing`` and removed before anything else, so that "can be
+What is known of rules before they are built comes from ``grammar/analysis.py``, states from ``builder.py``. Bytes that
+no token of the vocabulary contains are passed in as ``missing`` and removed before anything else, so that "can be
 completed" means: completed with this vocabulary.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from itertools import accumulate
-
-import numpy as np
-from numpy.typing import NDArray
 
 from workbench.automaton.budgets import Budgets
-from workbench.automaton.determinise import Machine, determinise
-from workbench.automaton.direct import direct_automaton
+from workbench.automaton.builder import grow_automaton
+from workbench.automaton.linear import rewrite
 from workbench.automaton.model import Automaton
-from workbench.automaton.nfa import Nfa, build_nfa, strongly_connected
-from workbench.automaton.promises import is_large, keeps_promise
 from workbench.errors import UnsatisfiableGrammar, VocabularyError
+from workbench.grammar.analysis import Analysis, analyse
+from workbench.grammar.components import strongly_connected
 from workbench.grammar.ir import (
-    Alt,
     ByteSet,
     CharSet,
     Expr,
     Grammar,
     Literal,
-    Origin,
     OtherText,
-    Ref,
     Scope,
     Token,
     walk,
 )
-from workbench.grammar.lazy import LazyRules
+from workbench.grammar.json_strings import spelled_out
+from workbench.grammar.lazy import written_ahead
+from workbench.grammar.scopes import written_out
 from workbench.wording import byte_quoted
 
 __all__ = ["build_automaton"]
 
-_MAX_ORIGINS = 16
 _PRINTABLE = frozenset(range(0x20, 0x7F))
-_MAX_COUNT = 2**30
 _QUOTE = ord('"')
 
 
@@ -61,21 +52,23 @@ def build_automaton(
     budget is used up, ``VocabularyError`` when texts may come once and printable ASCII is missing.
     """
     budgets = budgets or Budgets()
-    if isinstance(grammar.rules, LazyRules):
-        if missing.isdisjoint(_PRINTABLE):
-            return direct_automaton(grammar, missing, budgets)
-        grammar = replace(grammar, rules=_without_fresh(grammar.rules.all(), missing))
-    elif not tokens and is_large(grammar) and keeps_promise(grammar, missing):
-        return direct_automaton(grammar, missing, budgets)
+    rules = grammar.rules
+    if not missing.isdisjoint(_PRINTABLE):
+        # what rules promise that are written on demand holds for printable ASCII
+        rules = _without_records(dict(rules), missing)
     symbols, terminals = _symbols(tokens or {})
-    nfa, root = build_nfa(grammar, missing, budgets, terminals)
-    if not nfa.units[root].productive:
-        raise _explain_empty(grammar, nfa, missing, terminals)
-    return replace(_arrays(determinise(nfa, root, budgets), nfa), symbols=symbols)
+    analysis = analyse(
+        written_ahead(rules), grammar.start, missing, lambda token: bool(terminals.get(token))
+    )
+    if grammar.start in analysis.written and grammar.start not in analysis.productive:
+        raise _explain_empty(grammar, analysis)
+    automaton = grow_automaton(rules, grammar.start, analysis, terminals, budgets)
+    automaton.symbols = symbols
+    return automaton
 
 
-def _without_fresh(rules: dict[str, Expr], missing: frozenset[int]) -> dict[str, Expr]:
-    """The rules, if none speaks of texts that come once: automata that are built ahead keep no texts."""
+def _without_records(rules: dict[str, Expr], missing: frozenset[int]) -> dict[str, Expr]:
+    """Rules in which no text is watched and no scope keeps a record; raises ``VocabularyError`` where some must."""
     for expr in rules.values():
         if any(map(_keeps, walk(expr))):
             if _QUOTE in missing:
@@ -88,7 +81,14 @@ def _without_fresh(rules: dict[str, Expr], missing: frozenset[int]) -> dict[str,
                 f"no token contains {lacking}: texts that may come once (names of objects, unique items) "
                 "need all of printable ASCII. Pass unique_keys=False to json_schema, or add tokens"
             )
-    return rules
+    done: dict[int, Expr] = {}
+    return {name: rewrite(expr, _written_out, done) for name, expr in rules.items()}
+
+
+def _written_out(part: Expr) -> Expr | None:
+    if isinstance(part, OtherText):
+        return spelled_out(part)
+    return written_out(part) if isinstance(part, Scope) else None
 
 
 def _keeps(part: Expr) -> bool:
@@ -116,20 +116,15 @@ def _symbols(
     return tuple(tuple(ids) for ids in parts.values()), terminals
 
 
-def _explain_empty(
-    grammar: Grammar,
-    nfa: Nfa,
-    missing: frozenset[int],
-    terminals: Mapping[Token, tuple[int, ...]],
-) -> UnsatisfiableGrammar:
+def _explain_empty(grammar: Grammar, analysis: Analysis) -> UnsatisfiableGrammar:
     """Name the smallest part that keeps the grammar from completing."""
-    names = list(grammar.rules)
+    written = analysis.written
+    names = [name for name in grammar.rules if name in written]
     number = {name: i for i, name in enumerate(names)}
-    dead = _dead_rules(grammar, missing, terminals)
+    dead = written.keys() - analysis.productive
 
     def dead_uses(i: int) -> list[int]:
-        parts = walk(grammar.rules[names[i]])
-        return [number[p.name] for p in parts if isinstance(p, Ref) and p.name in dead]
+        return [number[name] for name in analysis.used[names[i]] if name in dead]
 
     reached = {number[grammar.start]}
     order = list(reached)
@@ -142,7 +137,7 @@ def _explain_empty(
         if component[0] not in reached or names[component[0]] not in dead:
             continue
         culprit = names[min(component)]
-        expr = grammar.rules[culprit]
+        expr = written[culprit]
         pointer = expr.origin.pointer if expr.origin else None
         part = f"rule {culprit!r}" if pointer is None else f"{pointer or '#'}"
         if len(component) > 1 or component[0] in dead_uses(component[0]):
@@ -154,8 +149,8 @@ def _explain_empty(
         for leaf in walk(expr):
             if (isinstance(leaf, CharSet) and not leaf.ranges) or leaf == ByteSet(0):
                 return UnsatisfiableGrammar(part, "a character class in it is empty")
-        whole, alone = build_nfa(replace(grammar, start=culprit), frozenset(), Budgets(), terminals)
-        if missing and whole.units[alone].productive:
+        missing = analysis.missing
+        if missing and culprit in analyse(written, culprit, spelled=analysis.spelled).productive:
             return UnsatisfiableGrammar(part, _lacking(expr, missing))
         return UnsatisfiableGrammar(part, "its language is empty")
     return UnsatisfiableGrammar(f"rule {grammar.start!r}", "its language is empty")
@@ -183,124 +178,3 @@ def _bytes_of(leaf: Expr) -> Iterable[int]:
     if isinstance(leaf, CharSet):
         return [byte for low, high in leaf.ranges for byte in range(low, min(high, 0x7F) + 1)]
     return ()
-
-
-def _dead_rules(
-    grammar: Grammar, missing: frozenset[int], terminals: Mapping[Token, tuple[int, ...]]
-) -> set[str]:
-    """Rules whose language is empty, each judged as a start rule of its own."""
-    probe = Budgets(inlining=-1, expansion=0)
-    rules = dict(grammar.rules)
-    top = "\0all"
-    while top in rules:
-        top += "\0"
-    everything = Grammar({**rules, top: Alt(tuple(Ref(name) for name in rules))}, top)
-    nfa, _ = build_nfa(everything, missing, probe, terminals)
-    alive = {unit.name for unit in nfa.units if unit.productive and not unit.body}
-    return set(rules) - alive
-
-
-def _arrays(machine: Machine, nfa: Nfa) -> Automaton:
-    n = len(machine.final)
-    byte_edges = [edge for edges in machine.byte for edge in edges]
-    calls = [call for some in machine.call for call in some]
-    edges = np.array(byte_edges, dtype=np.int32).reshape(-1, 3)
-    call_array = np.array(calls, dtype=np.int32).reshape(-1, 3)
-    loop_min, loop_max, loop_entry, call_loop = _used_loops(machine, call_array)
-    rules, origins = _provenance(machine, nfa)
-    reach = [_iteration(machine, entry) for entry in loop_entry.tolist()]
-    return Automaton(
-        n_states=n,
-        start=machine.start,
-        final=np.array(machine.final, dtype=np.bool_),
-        edge_start=_offsets([len(some) for some in machine.byte]),
-        edge_lo=np.ascontiguousarray(edges[:, 0]),
-        edge_hi=np.ascontiguousarray(edges[:, 1]),
-        edge_target=np.ascontiguousarray(edges[:, 2]),
-        call_start=_offsets([len(some) for some in machine.call]),
-        call_entry=np.ascontiguousarray(call_array[:, 0]),
-        call_return=np.ascontiguousarray(call_array[:, 2]),
-        call_loop=call_loop,
-        entry_state=np.array(machine.entry_state, dtype=np.int32),
-        entry_names=tuple(nfa.units[unit].name for unit in machine.entry_unit),
-        loop_entry=loop_entry,
-        loop_min=loop_min,
-        loop_max=loop_max,
-        state_rules=rules,
-        state_origins=origins,
-        loop_least=tuple(least for least, _ in reach),
-        loop_alphabet=tuple(alphabet for _, alphabet in reach),
-    )
-
-
-def _offsets(lengths: list[int]) -> NDArray[np.int32]:
-    return np.array([0, *accumulate(lengths)], dtype=np.int32)
-
-
-def _used_loops(
-    machine: Machine, calls: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Number the loops that are still called; a loop is a body entry with its bounds."""
-    numbers: dict[tuple[int, int], int] = {}
-    call_loop = np.full(len(calls), -1, dtype=np.int32)
-    least: list[int] = []
-    most: list[int] = []
-    entries: list[int] = []
-    for i, (entry, loop, _) in enumerate(calls.tolist()):
-        if loop < 0:
-            continue
-        key = (entry, loop)
-        if key not in numbers:
-            numbers[key] = len(least)
-            _, low, high = machine.loops[loop]
-            least.append(min(low, _MAX_COUNT))
-            most.append(-1 if high < 0 or high > _MAX_COUNT else high)
-            entries.append(entry)
-        call_loop[i] = numbers[key]
-    return (
-        np.array(least, dtype=np.int32),
-        np.array(most, dtype=np.int32),
-        np.array(entries, dtype=np.int32),
-        call_loop,
-    )
-
-
-def _iteration(machine: Machine, entry: int) -> tuple[int, int]:
-    """Bytes that one pass through an entry takes at least (a bound), and the bytes that may come in it."""
-    start = machine.entry_state[entry]
-    alphabet = 0
-    depth = {start: 0}
-    order = [start]
-    least = 0
-    for state in order:
-        if machine.final[state] and not least:
-            least = depth[state]
-        for low, high, target in machine.byte[state]:
-            alphabet |= (1 << (high + 1)) - (1 << low)
-            if target not in depth:
-                depth[target] = depth[state] + 1
-                order.append(target)
-        for callee, _, after in machine.call[state]:
-            # a call takes one byte at least; states inside it are looked at for their bytes
-            for target in (after, machine.entry_state[callee]):
-                if target not in depth:
-                    depth[target] = depth[state] + 1
-                    order.append(target)
-    return max(1, least), alphabet
-
-
-def _provenance(
-    machine: Machine, nfa: Nfa
-) -> tuple[tuple[tuple[str, ...], ...], tuple[tuple[Origin, ...], ...]]:
-    shared: dict[frozenset[int], tuple[tuple[str, ...], tuple[Origin, ...]]] = {}
-    rules: list[tuple[str, ...]] = []
-    origins: list[tuple[Origin, ...]] = []
-    for positions in machine.positions:
-        if positions not in shared:
-            names = dict.fromkeys(nfa.rule_names[nfa.rule[p]] for p in sorted(positions))
-            places = dict.fromkeys(nfa.origin[p] for p in sorted(positions))
-            known = tuple(place for place in places if place is not None)
-            shared[positions] = (tuple(names), known[:_MAX_ORIGINS])
-        rules.append(shared[positions][0])
-        origins.append(shared[positions][1])
-    return tuple(rules), tuple(origins)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from workbench.automaton.memo import Memo
-from workbench.automaton.utf8 import utf8_graph
 from workbench.grammar.ir import (
     Alt,
     ByteSet,
@@ -19,12 +18,11 @@ from workbench.grammar.ir import (
     Seq,
     children,
 )
+from workbench.grammar.utf8 import utf8_graph
 
-__all__ = ["extent_of", "may_be_empty"]
+__all__ = ["extent_of"]
 
 _ANY_BYTE = (1 << 256) - 1
-#: parts within parts that are looked into by recursion
-_DEEP = 50
 
 #: least bytes and alphabet
 _Extent = tuple[int, int]
@@ -38,28 +36,6 @@ def extent_of(expr: Expr) -> tuple[int, int]:
         known = _extent(expr)
         _extents.put(expr, known)
     return known
-
-
-def may_be_empty(expr: Expr, depth: int = 0) -> bool:
-    """Whether an expression may spell no byte, uses of rules and watched texts taken for some.
-
-    Looks no further than that takes, other than :func:`extent_of`.
-    """
-    if depth > _DEEP:
-        return extent_of(expr)[0] == 0
-    if isinstance(expr, Literal):
-        return not expr.data
-    if isinstance(expr, Seq):
-        return all(may_be_empty(item, depth + 1) for item in expr.items)
-    if isinstance(expr, Alt):
-        return any(may_be_empty(item, depth + 1) for item in expr.items)
-    if isinstance(expr, Repeat):
-        return expr.min == 0 or may_be_empty(expr.item, depth + 1)
-    if isinstance(expr, Scope):
-        return may_be_empty(expr.item, depth + 1)
-    if isinstance(expr, Graph):
-        return _ends_at_once(expr, lambda label: may_be_empty(label, depth + 1))
-    return isinstance(expr, Guard)
 
 
 def _extent(expr: Expr) -> _Extent:

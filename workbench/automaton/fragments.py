@@ -10,16 +10,16 @@ written together (:meth:`Pieces.edges`).
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal as OneOf, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.memo import Memo
-from workbench.automaton.nfa import LONG_RUN, collapsed, runs_joined
-from workbench.automaton.utf8 import byte_ranges, utf8_graph
+from workbench.automaton.thompson import LONG_RUN, Construction, Task
 from workbench.grammar.ir import (
+    EMPTY,
     Alt,
     ByteSet,
     CharSet,
@@ -31,11 +31,12 @@ from workbench.grammar.ir import (
     Seq,
     children,
 )
+from workbench.grammar.utf8 import byte_ranges, utf8_graph
 
-__all__ = ["Fragment", "Pieces", "Rows", "Task"]
+__all__ = ["EXPANSION", "Fragment", "Pieces", "Rows"]
 
 #: repetitions of at most this many leaves are written out, others are counted
-_EXPANSION = 6
+EXPANSION = 6
 #: alternatives beyond this number are sorted into a tree
 _FACTORED = 4
 #: the start and the end in the rows of a fragment; its own positions follow
@@ -49,8 +50,6 @@ _NONE: _State = "none"
 
 #: rows by column
 Rows = NDArray[np.int32]
-#: an expression, where it begins and ends, and what it comes from
-Task = tuple[Expr, int, int, Origin | None]
 
 
 class Fragment(NamedTuple):
@@ -80,11 +79,15 @@ class _TooLarge(Exception):
     """More positions than a fragment is kept with."""
 
 
-class Pieces:
-    """Collects the positions and edges of expressions, those of fragments and literals unwritten."""
+class Pieces(Construction):
+    """Collects the positions and edges of expressions, those of fragments and literals unwritten.
 
-    def __init__(self) -> None:
+    A repeat whose copies come to more than ``expansion`` leaves is counted.
+    """
+
+    def __init__(self, expansion: int = EXPANSION) -> None:
         self.n = 0
+        self.expansion = expansion
         self._empty()
 
     def _empty(self) -> None:
@@ -96,7 +99,7 @@ class Pieces:
         #: fragment, source, target, first of its own positions
         self.placed: list[tuple[Fragment, int, int, int]] = []
         #: counted repeats: source, target, what is repeated
-        self.counted: list[tuple[int, int, Repeat]] = []
+        self.repeats: list[tuple[int, int, Repeat]] = []
         #: where runs of positions with one origin begin, and the origins
         self.origins: list[tuple[int, Origin | None]] = []
         self.doubtful = False
@@ -111,33 +114,57 @@ class Pieces:
             self.origins.append((number, origin))
         return number
 
-    def fragment(self, top: Expr, start: int, end: int) -> None:
-        """Connect two positions with the language of an expression."""
-        stack: list[Task] = [(top, start, end, top.origin)]
+    def skip(self, a: int, b: int) -> None:
+        """An empty edge."""
+        self.rows.extend((a, -1, -1, b))
+
+    def nothing(self) -> None:
+        """Some part has no text at all."""
+        self.doubtful = True
+
+    def connect(self, top: Expr, start: int, end: int, origin: Origin | None = None) -> None:
+        """Lead from one position to another by the texts of an expression."""
+        stack: list[Task] = [(top, start, end, origin)]
         while stack:
-            expr, a, b, origin = stack.pop()
+            expr, a, b, around = stack.pop()
             kind = type(expr)
-            if expr.origin is not None:
-                origin = expr.origin
+            place = around if expr.origin is None else expr.origin
+            # most parts are one of these
             if kind is Literal:
-                self._literal(expr.data, a, b, origin)  # type: ignore[attr-defined]
+                self._literal(expr.data, a, b, place)  # type: ignore[attr-defined]
             elif kind is ByteSet:
                 self._bytes(expr.mask, a, b)  # type: ignore[attr-defined]
-            elif kind in _PARTS:
-                known = self._known(expr)
-                if known is None:
-                    _PARTS[kind](self, expr, a, b, origin, stack)
-                else:
-                    self._place(known, a, b, origin)
+            elif kind not in _SHARED:
+                self.leaf(expr, a, b, place, stack)
             else:
-                self._named(expr, a, b)
+                known = self._known(expr)
+                if known is not None:
+                    self._place(known, a, b, place)
+                elif kind is CharSet:
+                    self._chars(expr, a, b, place)  # type: ignore[arg-type]
+                else:
+                    self.part(expr, a, b, place, stack)
 
-    def _named(self, expr: Expr, a: int, b: int) -> None:
+    def leaf(self, expr: Expr, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
         """A part that depends on the grammar around it."""
         raise TypeError(f"not an expression: {expr!r}")
 
+    def counts(self, expr: Repeat, copies: int) -> bool:
+        """Whether a repeat is counted, not written out in so many copies."""
+        return (
+            copies > self.expansion or copies * _leaves(expr.item, self.expansion) > self.expansion
+        )
+
+    def counted(
+        self, expr: Repeat, a: int, b: int, origin: Origin | None, stack: list[Task]
+    ) -> None:
+        """A repeat that is counted."""
+        self.repeats.append((a, b, expr))
+
     def _known(self, expr: Expr) -> Fragment | None:
         """The fragment of an expression, made when it is met for the second time."""
+        if self.expansion != EXPANSION:
+            return None
         found = _fragments.get(expr)
         if isinstance(found, Fragment):
             return found
@@ -161,7 +188,7 @@ class Pieces:
         for source, target, expr in fragment.counted:
             source = (a, b)[source] if source < _OWN else first + source
             target = (a, b)[target] if target < _OWN else first + target
-            self.counted.append((source, target, expr))
+            self.repeats.append((source, target, expr))
         self.doubtful |= fragment.doubtful
 
     def _literal(self, data: bytes, a: int, b: int, origin: Origin | None) -> None:
@@ -179,9 +206,7 @@ class Pieces:
             self.rows.extend((a, low, high, b))
         self.doubtful |= not ranges
 
-    def _chars(
-        self, expr: CharSet, a: int, b: int, origin: Origin | None, stack: list[Task]
-    ) -> None:
+    def _chars(self, expr: CharSet, a: int, b: int, origin: Origin | None) -> None:
         n, edges = utf8_graph(expr.ranges)
         self.doubtful |= not edges
         local = [a, b]
@@ -191,42 +216,22 @@ class Pieces:
         for source, low, high, target in edges:
             self.rows.extend((local[source], low, high, local[target]))
 
-    def _seq(self, expr: Seq, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
-        items = runs_joined(expr.items)
-        last = len(items) - 1
-        if last < 0:
-            self.rows.extend((a, -1, -1, b))
+    def alternatives(
+        self, expr: Alt, a: int, b: int, origin: Origin | None, stack: list[Task]
+    ) -> None:
+        """Any one of them; many as a tree of what they begin with: bytes, or parts that are one object."""
+        if len(expr.items) <= _FACTORED:
+            super().alternatives(expr, a, b, origin, stack)
             return
-        stops = self.position(origin, last) if last else 0
-        # pushed last to first, so that positions come in the order of the text
-        for i in range(last, -1, -1):
-            before = stops + i - 1 if i else a
-            after = stops + i if i < last else b
-            item = items[i]
-            kind = type(item)
-            if kind is ByteSet:
-                self._bytes(item.mask, before, after)  # type: ignore[attr-defined]
-            elif kind is Literal and len(item.data) == 1:  # type: ignore[attr-defined]
-                byte = item.data[0]  # type: ignore[attr-defined]
-                self.rows.extend((before, byte, byte, after))
-            else:
-                stack.append((item, before, after, origin))
-
-    def _alt(self, expr: Alt, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
-        if len(expr.items) > _FACTORED:
-            self._choices(expr, a, b, origin, stack)
-            return
-        for item in expr.items:
-            stack.append((item, a, b, origin))
-        self.doubtful |= not expr.items
-
-    def _choices(self, expr: Alt, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
-        """Many alternatives as a tree of what they begin with: bytes, or parts that are one object."""
         children: dict[tuple[int, int], int] = {}
         for item in expr.items:
             at = a
             place = item.origin or origin
-            for element in _elements(item):
+            *elements, last = _elements(item) or (EMPTY,)
+            if isinstance(last, int):
+                elements.append(last)
+                last = EMPTY
+            for element in elements:
                 step = (at, element if isinstance(element, int) else ~id(element))
                 following = children.get(step)
                 if following is None:
@@ -236,68 +241,8 @@ class Pieces:
                     else:
                         stack.append((element, at, following, place))
                 at = following
-            self.rows.extend((at, -1, -1, b))
-
-    def _graph(self, expr: Graph, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
-        first = self.position(origin, expr.n_states)
-        self.rows.extend((a, -1, -1, first + expr.start))
-        finals = set(expr.finals)
-        into: dict[int, list[int]] = {}
-        for source, _, target in expr.edges:
-            into.setdefault(target, []).append(source)
-        leaving = set().union(*into.values())
-        useful = set(finals)
-        todo = list(finals)
-        while todo:
-            for source in into.get(todo.pop(), ()):
-                if source not in useful:
-                    useful.add(source)
-                    todo.append(source)
-        self.doubtful |= expr.start not in useful
-        for final in expr.finals:
-            self.rows.extend((first + final, -1, -1, b))
-        for source, label, target in expr.edges:
-            if target not in useful:
-                continue
-            to = b if target in finals and target not in leaving else first + target
-            if type(label) is ByteSet and label.mask:
-                self._bytes(label.mask, first + source, to)
-            else:
-                stack.append((label, first + source, to, origin))
-
-    def _repeat(
-        self, expr: Repeat, a: int, b: int, origin: Origin | None, stack: list[Task]
-    ) -> None:
-        expr = collapsed(expr)
-        item, least, most = expr.item, expr.min, expr.max
-        if most is not None and least > most:
-            self.doubtful = True
-            return
-        if most == 0:
-            self.rows.extend((a, -1, -1, b))
-            return
-        wanted = least if most is None else most
-        if wanted > 1 and (wanted > _EXPANSION or wanted * _leaves(item) > _EXPANSION):
-            self.counted.append((a, b, expr))
-            return
-        here = self.position(origin)
-        self.rows.extend((a, -1, -1, here))
-        begin = here
-        for _ in range(least):
-            there = self.position(origin)
-            stack.append((item, here, there, origin))
-            begin, here = here, there
-        if most is None and least:
-            self.rows.extend((here, -1, -1, begin))
-        elif most is None:
-            stack.append((item, here, here, origin))
-        else:
-            for _ in range(most - least):
-                there = self.position(origin)
-                stack.append((item, here, there, origin))
-                self.rows.extend((here, -1, -1, b))
-                here = there
-        self.rows.extend((here, -1, -1, b))
+            # what an alternative ends with leads to the end itself: it may be a use of a rule at the end of its own
+            stack.append((last, at, b, place))
 
     # -- rows ----------------------------------------------------------------------------------
 
@@ -319,13 +264,8 @@ class Pieces:
         return np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
 
 
-_PARTS: dict[type, Any] = {
-    Seq: Pieces._seq,
-    Alt: Pieces._alt,
-    Repeat: Pieces._repeat,
-    Graph: Pieces._graph,
-    CharSet: Pieces._chars,
-}
+#: what a fragment is worth being made of
+_SHARED = frozenset((Seq, Alt, Repeat, Graph, CharSet))
 
 
 class _Recorder(Pieces):
@@ -350,7 +290,7 @@ def _made(expr: Expr) -> Fragment | _State:
     recorder = _Recorder()
     recorder.n = _OWN
     try:
-        recorder.fragment(expr, _START, _END)
+        recorder.connect(expr, _START, _END)
     except _TooLarge:
         return _NONE
     edges = np.ascontiguousarray(recorder.edges())
@@ -358,7 +298,7 @@ def _made(expr: Expr) -> Fragment | _State:
         recorder.n - _OWN,
         edges,
         edges.shape[1],
-        tuple(recorder.counted),
+        tuple(recorder.repeats),
         recorder.doubtful,
     )
 
@@ -376,7 +316,7 @@ def _stands_alone(top: Expr) -> bool:
             stack.pop()
             continue
         kind = type(expr)
-        if kind not in _PARTS:
+        if kind not in _SHARED:
             alone[id(expr)] = kind is Literal or kind is ByteSet
             continue
         found = _fragments.get(expr)
@@ -426,11 +366,11 @@ def _moved(placed: Sequence[tuple[Fragment, int, int, int]]) -> Rows:
     return out
 
 
-def _leaves(expr: Expr) -> int:
+def _leaves(expr: Expr, most: int) -> int:
     """Leaves of an expression, counted up to the limit of what is written out."""
     total = 0
     stack = [expr]
-    while stack and total <= _EXPANSION:
+    while stack and total <= most:
         node = stack.pop()
         if isinstance(node, Seq | Alt):
             stack.extend(node.items)
@@ -448,17 +388,19 @@ def _leaves(expr: Expr) -> int:
     return total
 
 
-def _elements(expr: Expr) -> Iterator[int | Expr]:
+def _elements(expr: Expr) -> list[int | Expr]:
     """The bytes of an expression's literals and its other parts, in order."""
+    found: list[int | Expr] = []
     stack = [expr]
     while stack:
         part = stack.pop()
         if isinstance(part, Literal):
-            yield from part.data
+            found += part.data
         elif isinstance(part, Seq) and len(part.items) < LONG_RUN:
             stack.extend(reversed(part.items))
         elif isinstance(part, CharSet) and len(part.ranges) == 1:
             low, high = part.ranges[0]
-            yield low if low == high < 0x80 else part
+            found.append(low if low == high < 0x80 else part)
         else:
-            yield part
+            found.append(part)
+    return found

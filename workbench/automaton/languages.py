@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.automaton.model import MANY, Language
-from workbench.automaton.nfa import strongly_connected
+from workbench.grammar.components import strongly_connected
 from workbench.grammar.ir import CharSet, Graph
 
 __all__ = ["is_ample", "language_of"]

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace as replace_
 from typing import NamedTuple
 
-from workbench.automaton.nfa import strongly_connected
 from workbench.errors import WorkbenchError
+from workbench.grammar.components import strongly_connected
 from workbench.grammar.ir import (
     EMPTY,
     Alt,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
@@ -29,6 +29,7 @@ __all__ = [
     "Language",
     "Runs",
     "ScopeSpec",
+    "Sources",
     "WatchSpec",
 ]
 
@@ -44,6 +45,8 @@ def _none() -> NDArray[np.int32]:
     return np.zeros(0, dtype=np.int32)
 
 
+#: rules and origins of a state that are told at most
+_MOST_SOURCES = 16
 #: so many texts are as good as endlessly many
 MANY = 1 << 30
 #: kinds of guards
@@ -146,6 +149,71 @@ class Runs(Sequence[_T]):
 
     def __repr__(self) -> str:
         return f"<{number_of(len(self._values), 'run')} over {number_of(self._n, 'state')}>"
+
+
+class Sources:
+    """Which parts of a grammar each state stands for: a set of positions, which belong to rules and have origins."""
+
+    def __init__(self) -> None:
+        self.at = np.zeros(1, dtype=np.int64)
+        self.members = np.zeros(0, dtype=np.int32)
+        self.names: Runs[str] = Runs()
+        self.places: Runs[Origin | None] = Runs()
+        #: by state
+        self.rules: Sequence[tuple[str, ...]] = _OfStates(self, self.names)
+        self.origins: Sequence[tuple[Origin, ...]] = _OfStates(self, self.places)
+
+    def append(
+        self,
+        at: NDArray[np.int32],
+        members: NDArray[np.int32],
+        n: int,
+        names: Iterable[tuple[int, str]],
+        places: Iterable[tuple[int, Origin | None]],
+    ) -> None:
+        """More states, sets of ``n`` more positions: where each begins among ``members``, and what these are."""
+        first = len(self.names)
+        self.at = np.concatenate([self.at, self.at[-1] + at[1:]])
+        self.members = np.concatenate([self.members, members + np.int32(first)])
+        for begin, name in names:
+            self.names.append(first + begin, name)
+        self.names.end(first + n)
+        for begin, place in places:
+            self.places.append(first + begin, place)
+        self.places.end(first + n)
+
+
+class _OfStates(Sequence[tuple[_T, ...]]):
+    """What the positions of each state have, in their order and each once; of origins the first ones."""
+
+    __slots__ = ("_runs", "_sources")
+
+    def __init__(self, sources: Sources, runs: Runs[Any]) -> None:
+        self._sources = sources
+        self._runs = runs
+
+    def __len__(self) -> int:
+        return len(self._sources.at) - 1
+
+    @overload
+    def __getitem__(self, state: int) -> tuple[_T, ...]: ...
+    @overload
+    def __getitem__(self, state: slice) -> Sequence[tuple[_T, ...]]: ...
+    def __getitem__(self, state: int | slice) -> Any:
+        if isinstance(state, slice):
+            return tuple(self[i] for i in range(*state.indices(len(self))))
+        at = self._sources.at
+        if not -len(self) <= state < len(self):
+            raise IndexError(f"state {state} of {len(self)}")
+        state %= len(self)
+        members = self._sources.members[at[state] : at[state + 1]].tolist()
+        values = dict.fromkeys(self._runs[position] for position in members)
+        return tuple(value for value in values if value is not None)[:_MOST_SOURCES]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
 
 
 @dataclass(slots=True, eq=False)

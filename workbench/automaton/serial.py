@@ -241,12 +241,13 @@ def _sets(
 ) -> dict[str, NDArray[Any]]:
     """Per state the number of a tuple; the tuples one after the other, equal ones once."""
     # by identity first: most states share a tuple with a neighbour
+    kept = list(per_state)
     seen: dict[int, int] = {}
     known: dict[tuple[int, ...], int] = {}
-    for some in per_state:
+    for some in kept:
         if id(some) not in seen:
             seen[id(some)] = known.setdefault(tuple(map(number, some)), len(known))
-    numbers = np.array([seen[id(some)] for some in per_state], dtype=np.int32)
+    numbers = np.array([seen[id(some)] for some in kept], dtype=np.int32)
     return {name: numbers, **_tuples(name, known)}
 
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from workbench.automaton.languages import is_ample
 from workbench.automaton.model import Automaton
-from workbench.automaton.nfa import strongly_connected
 from workbench.engine.kernels import constants as k
 from workbench.engine.kernels.context import COLUMNS, SCRATCH, Context
 from workbench.engine.slices import Slices
+from workbench.grammar.components import strongly_connected
 from workbench.grammar.ir import Gather
 
 __all__ = ["Packed", "place_scratch"]
@@ -61,11 +61,13 @@ class Packed:
         self._room = dict.fromkeys(COLUMNS, -1)
         self._filled = dict.fromkeys(COLUMNS, 0)
         self._loose: list[int] = []
+        #: whether it is known once and for all what may come first in entries and whom they call
+        self._ranked = automaton.grow is None and not len(automaton.empty_target)
         context.number(
             n_symbols=self.n_symbols,
             stride=self.n_symbols + 1,
             first_words=self.words,
-            ranked=automaton.grow is None,
+            ranked=self._ranked,
             # a member takes two bytes at least, one of them between members
             scope_reach=slices.max_token_bytes // 2 + 2,
         )
@@ -144,7 +146,7 @@ class Packed:
         self._filled["entry_state"] = 0
         more["entry_state"] = a.entry_state
         n_first = len(a.entry_state) * self.words - self._filled["entry_first"]
-        if n_first and a.grow is None:
+        if n_first and self._ranked:
             more["call_order"] = _call_order(a)
             more["entry_first"] = _first_symbols(a, self.words)
         elif n_first:

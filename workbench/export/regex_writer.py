@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workbench.automaton.linear import resolve
-from workbench.automaton.utf8 import utf8_graph
 from workbench.errors import GrammarTooComplex, WorkbenchError
 from workbench.grammar.ir import (
     Alt,
@@ -26,6 +25,7 @@ from workbench.grammar.ir import (
     Seq,
     walk,
 )
+from workbench.grammar.utf8 import utf8_graph
 
 __all__ = ["RegexText", "to_regex"]
 

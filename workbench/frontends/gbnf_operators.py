@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from workbench.automaton import regular
 from workbench.automaton.linear import NotRegular, rewrite
-from workbench.automaton.nfa import strongly_connected
 from workbench.errors import GrammarSyntaxError, GrammarTooComplex
+from workbench.grammar.components import strongly_connected
 from workbench.grammar.ir import Expr, Graph, Origin, Ref, walk
 
 __all__ = ["Operations"]

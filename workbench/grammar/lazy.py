@@ -11,7 +11,7 @@ from threading import RLock
 
 from workbench.grammar.ir import Expr, Ref, walk
 
-__all__ = ["LazyRules"]
+__all__ = ["LazyRules", "written_ahead"]
 
 
 class LazyRules(Mapping[str, Expr]):
@@ -67,3 +67,8 @@ class LazyRules(Mapping[str, Expr]):
 
     def __len__(self) -> int:
         return len(self.all())
+
+
+def written_ahead(rules: Mapping[str, Expr]) -> Mapping[str, Expr]:
+    """The rules that are there already, without promises: all, or none of those that are written on demand."""
+    return {} if isinstance(rules, LazyRules) else rules

@@ -13,7 +13,6 @@ import itertools
 import json
 from collections.abc import Collection, Iterator
 
-from workbench.automaton.utf8 import utf8_graph
 from workbench.diagnostics.author.earley import TooMuch
 from workbench.diagnostics.author.states import AuthorStates, Node
 from workbench.grammar.ir import (
@@ -31,6 +30,7 @@ from workbench.grammar.ir import (
     Seq,
     Token,
 )
+from workbench.grammar.utf8 import utf8_graph
 
 __all__ = ["NEVER", "Shortest", "other_text"]
 

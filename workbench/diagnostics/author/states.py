@@ -12,7 +12,6 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Literal as TypingLiteral
 
-from workbench.automaton.utf8 import utf8_graph
 from workbench.grammar.ir import (
     Alt,
     ByteSet,
@@ -31,6 +30,7 @@ from workbench.grammar.ir import (
     Token,
     children,
 )
+from workbench.grammar.utf8 import utf8_graph
 
 __all__ = ["AuthorStates", "Node", "State", "passed"]
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from workbench.automaton.linear import rewrite
-from workbench.automaton.utf8 import utf8_graph
 from workbench.engine import CompiledGrammar, compile as compile_grammar
 from workbench.grammar import ir
 from workbench.grammar.lazy import LazyRules
+from workbench.grammar.utf8 import utf8_graph
 from workbench.vocabulary import Vocabulary
 
 __all__ = ["byte_classes", "characters_suffice", "members_of", "reached", "without_records"]

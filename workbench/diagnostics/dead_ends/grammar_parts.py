@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 
-from workbench.automaton.utf8 import utf8_graph
 from workbench.diagnostics.author.earley import TooMuch
 from workbench.diagnostics.author.shortest import NEVER, Shortest
 from workbench.diagnostics.author.states import AuthorStates
@@ -33,6 +32,7 @@ from workbench.grammar.ir import (
     walk,
 )
 from workbench.grammar.lazy import LazyRules
+from workbench.grammar.utf8 import utf8_graph
 from workbench.vocabulary.labels import bytes_text
 
 __all__ = ["costly_parts", "useless_parts"]

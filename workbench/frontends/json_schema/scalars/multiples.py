@@ -25,7 +25,6 @@ from workbench.automaton.finite import (
     with_length,
 )
 from workbench.automaton.linear import rewrite
-from workbench.automaton.nfa import strongly_connected
 from workbench.errors import GrammarTooComplex
 from workbench.frontends.json_schema.scalars.numbers import (
     ANY_NOTATION,
@@ -34,6 +33,7 @@ from workbench.frontends.json_schema.scalars.numbers import (
     number_between,
 )
 from workbench.frontends.json_schema.text.json_spelling import Ranges
+from workbench.grammar.components import strongly_connected
 from workbench.grammar.ir import NEVER, Alt, ByteSet, CharSet, Expr, Graph, Repeat, Seq, literal
 
 __all__ = ["in_characters", "number_of", "shortest"]

@@ -44,22 +44,20 @@ def extended(starts: _Rows, sources: _Rows, first: int, n: int) -> _Rows:
     return np.concatenate([starts, more.astype(np.int32)])
 
 
-def useful_rows(
-    first: int, final: NDArray[np.bool_], rows: _Rows, calls: _Rows
-) -> tuple[_Rows, _Rows]:
+def useful_rows(final: NDArray[np.bool_], rows: _Rows, calls: _Rows) -> tuple[_Rows, _Rows]:
     """Drop the edges into positions from which the end of the entry cannot be reached."""
     sources: list[list[int]] = [[] for _ in final]
     for some, column in ((rows, 3), (calls, 4)):
         for source, target in zip(some[0].tolist(), some[column].tolist(), strict=True):
             if target != JUMP:
-                sources[target - first].append(source - first)
+                sources[target].append(source)
     useful = final.copy()
-    useful[calls[0, calls[4] == JUMP] - first] = True
+    useful[calls[0, calls[4] == JUMP]] = True
     todo = np.flatnonzero(useful).tolist()
     while todo:
         for source in sources[todo.pop()]:
             if not useful[source]:
                 useful[source] = True
                 todo.append(source)
-    kept = (calls[4] == JUMP) | useful[np.maximum(calls[4], first) - first]
-    return rows[:, useful[rows[3] - first]], calls[:, kept]
+    kept = (calls[4] == JUMP) | useful[np.maximum(calls[4], 0)]
+    return rows[:, useful[rows[3]]], calls[:, kept]
