@@ -79,7 +79,7 @@ def test_json_form_is_strict_json(document: Document) -> None:
     text = zlib.decompress(document.payload()).decode("utf-8")
     wire = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
     assert wire == json.loads(json.dumps(document.wire()))
-    assert wire["version"] == 1
+    assert wire["version"] == 2
     assert wire["tokens"]["12"] == ["\xe2\x9c", None]
     assert wire["tokens"]["0"] == ["", "<|im_end|>"]
     assert len(wire["positions"]) == len(samples.RUN) + 1

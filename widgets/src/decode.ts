@@ -8,7 +8,7 @@ export async function inflate(data: Uint8Array<ArrayBuffer>): Promise<string> {
 
 export async function decodeDocument(data: Uint8Array<ArrayBuffer>): Promise<Doc> {
   const doc = JSON.parse(await inflate(data)) as Doc;
-  if (doc.version !== 1) throw new Error(`this page reads documents of version 1, not ${doc.version}`);
+  if (doc.version !== 2) throw new Error(`this page reads documents of version 2, not ${doc.version}`);
   return doc;
 }
 

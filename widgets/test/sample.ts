@@ -28,7 +28,7 @@ export function position(id: number, parent: number, token: number | null, more:
 /** main: 0 -1- 1 -2- 2 -3- 3; a branch at 1: 1 -5- 4. */
 export function doc(more: Partial<Doc> = {}): Doc {
   return {
-    version: 1,
+    version: 2,
     title: "t",
     meta: {},
     vocabularySize: 6,

@@ -170,8 +170,6 @@ def bench_maskbench(  # noqa: PLR0913 - what the command line asks for
     ``resume``, and when the workers cannot start. What was measured before an interruption is in
     the results file.
     """
-    from tqdm.auto import tqdm
-
     data, tokenizer, results = Path(data), Path(tokenizer), Path(results)
     asked = schema_engines() if engines is None else tuple(engines)
     present = tuple(engine for engine in asked if installed(engine))
@@ -185,23 +183,12 @@ def bench_maskbench(  # noqa: PLR0913 - what the command line asks for
     session = datetime.now(UTC).isoformat(timespec="seconds")
     job = Job(tokenizer.resolve(), present, limit_s, memory_gb, digest)
     tasks = _tasks(files, present, keys, known)
-    left = sum(len(task.engines) for task in tasks)
     count = jobs or cores()
-    with (
-        store,
-        tqdm(
-            total=len(files) * len(present),
-            initial=len(files) * len(present) - left,
-            desc="maskbench",
-            unit="run",
-            disable=not progress,
-        ) as bar,
-    ):
-        if tasks:
-            header = {"session": session, "machine": about, "keys": keys}
-            for record in _measured(job, tasks, count, store, header):
-                known[record["key"], record["schema"]] = record
-                bar.update()
+    header = {"session": session, "machine": about, "keys": keys}
+    with store:
+        total_runs = len(files) * len(present)
+        for record in _measured(job, tasks, count, store, header, total_runs if progress else 0):
+            known[record["key"], record["schema"]] = record
     records = {name: _records_of(key, files, known) for name, key in keys.items()}
     report = MaskBenchReport(
         created=session,
@@ -234,14 +221,26 @@ def bench_maskbench(  # noqa: PLR0913 - what the command line asks for
 
 
 def _measured(
-    job: Job, tasks: Sequence[Task], workers: int, store: Store, header: dict[str, Any]
+    job: Job, tasks: Sequence[Task], workers: int, store: Store, header: dict[str, Any], runs: int
 ) -> Iterator[dict[str, Any]]:
-    """The records of tasks as they arise, each in the store already; the header stands before them."""
-    store.append(header)
-    for record in run_tasks(job, tasks, workers):
-        record |= {"key": header["keys"][record["engine"]], "session": header["session"]}
-        store.append(record)
-        yield record
+    """The records of tasks as they arise, each in the store already; the header stands before them.
+
+    Of so many ``runs`` in all a bar shows how many are done; 0 shows none.
+    """
+    from tqdm.auto import tqdm
+
+    left = sum(len(task.engines) for task in tasks)
+    with tqdm(
+        total=runs, initial=max(0, runs - left), desc="maskbench", unit="run", disable=not runs
+    ) as bar:
+        if not tasks:
+            return
+        store.append(header)
+        for record in run_tasks(job, tasks, workers):
+            record |= {"key": header["keys"][record["engine"]], "session": header["session"]}
+            store.append(record)
+            yield record
+            bar.update()
 
 
 def _records_of(

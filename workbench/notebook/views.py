@@ -44,7 +44,7 @@ __all__ = [
     "TokenTable",
 ]
 
-WIRE_VERSION = 1
+WIRE_VERSION = 2
 #: The kind of a problem that is none: a run that ended before it reached anything.
 STOPPED = "stopped"
 
