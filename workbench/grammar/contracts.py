@@ -237,8 +237,6 @@ class _Rule:
             self.refuse(expr, what, remedy)
         if kind != "may" and among.bit_count() != 1:
             self.refuse(expr, f"{said} names {among.bit_count()} members", "name exactly one")
-        if kind == "may" and not (among or expr.others):
-            self.refuse(expr, f"{said} names no member", "write NEVER, or say which")
         gather = scope.gather
         named = gather is not None and gather.kind == "object" and kind in ("take", "name")
         if named and gather is not None and among >= 1 << len(gather.names):
