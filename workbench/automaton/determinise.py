@@ -86,7 +86,7 @@ def determinise(
         if full < 0:
             break
         sizes[full] *= 2
-    n, n_edges, n_empties, n_calls, n_members, left, _ = made.counts.tolist()
+    n, n_edges, n_empties, n_calls, n_members, left, *_ = made.counts.tolist()
     return Determinised(
         Parts(
             n,

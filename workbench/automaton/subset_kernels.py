@@ -18,7 +18,9 @@ _Column = NDArray[np.int32]
 #: numbers of what has been made so far: states, edges, empty edges, calls, members of states
 STATES, EDGES, EMPTIES, CALLS, MEMBERS = range(5)
 #: positions that may still be looked at; the mark that closures leave
-LEFT, MARK, COUNTS = 5, 6, 7
+LEFT, MARK = 5, 6
+#: how much of the table an entry uses
+TABLE, COUNTS = 7, 8
 #: what an entry comes to: it is deterministic; it is left as it is; else there is no room for what has this number
 DONE, TOO_LARGE = -1, -2
 #: states and members of states that an entry may have for each of its positions, and beside that
@@ -132,7 +134,8 @@ def state_of(nfa, dfa, work, base, mark, size):
     total = np.uint64(0)
     for i in range(size):
         total += mix(SEED, order[i])
-    slot = np.int64(mix(total, size) >> np.uint64(20)) & (table.size - 1)
+    room = int(counts[TABLE])
+    slot = np.int64(mix(total, size) >> np.uint64(20)) & (room - 1)
     while table[slot] >= 0:
         state = int(table[slot])
         begin = int(dfa.at[state])
@@ -144,13 +147,13 @@ def state_of(nfa, dfa, work, base, mark, size):
                     break
             if same:
                 return state
-        slot = (slot + 1) & (table.size - 1)
+        slot = (slot + 1) & (room - 1)
     state = int(counts[STATES])
     if state >= dfa.final.size:
         return -2 - STATES
     if counts[MEMBERS] + size > members.size:
         return -2 - MEMBERS
-    if state - base >= table.size - 1:
+    if state - base >= room - 1:
         return -1
     table[slot] = state
     ends = 0
@@ -317,12 +320,11 @@ def deterministic(nfa, dfa, work, start, n):
     """The states of one entry of ``n`` positions. Returns as :func:`steps`."""
     counts = dfa.counts
     base, base_members = int(counts[STATES]), int(counts[MEMBERS])
-    size_of_table = 64
-    while size_of_table < 2 * (MOST_STATES * n + FEW):
-        size_of_table *= 2
-    if size_of_table > work.table.size:
-        size_of_table = work.table.size
-    for i in range(work.table.size):
+    room = 64
+    while room < 2 * (MOST_STATES * n + FEW):
+        room *= 2
+    counts[TABLE] = room
+    for i in range(room):
         work.table[i] = -1
     counts[MARK] += 1
     mark = int(counts[MARK])
@@ -395,15 +397,15 @@ def subsets_of_entries(nfa, dfa, work, firsts, starts, chosen):
     """All entries; DONE, or what there is no room for."""
     counts = dfa.counts
     dfa.at[0] = 0
-    for entry in range(starts.size):
-        first, last, start = int(firsts[entry]), int(firsts[entry + 1]), int(starts[entry])
+    for i in range(starts.size):
+        first, last, start = int(firsts[i]), int(firsts[i + 1]), int(starts[i])
         states, edges, calls = int(counts[STATES]), int(counts[EDGES]), int(counts[CALLS])
         members = int(counts[MEMBERS])
-        dfa.firsts[entry] = states
-        if chosen[entry] != 0 and counts[LEFT] > 0:
+        dfa.firsts[i] = states
+        if chosen[i] != 0 and counts[LEFT] > 0:
             done = int(deterministic(nfa, dfa, work, start, last - first))
             if done == DONE:
-                dfa.starts[entry] = states
+                dfa.starts[i] = states
                 continue
             if done != TOO_LARGE:
                 return done
@@ -411,7 +413,7 @@ def subsets_of_entries(nfa, dfa, work, firsts, starts, chosen):
             counts[EDGES] = edges
             counts[CALLS] = calls
             counts[MEMBERS] = members
-        dfa.starts[entry] = start - first + states
+        dfa.starts[i] = start - first + states
         done = int(as_it_is(nfa, dfa, first, last))
         if done != DONE:
             return done
@@ -498,9 +500,9 @@ def unite_states(nfa, work, firsts, chosen, same, found):
     At first each state points to itself, in ``same``, which is for the work, and in ``found``.
     """
     any_ = False
-    for entry in range(chosen.size):
-        first, last = int(firsts[entry]), int(firsts[entry + 1])
-        if chosen[entry] == 0 or last - first < 2:
+    for i in range(chosen.size):
+        first, last = int(firsts[i]), int(firsts[i + 1])
+        if chosen[i] == 0 or last - first < 2:
             continue
         passes = 0
         while passes < PASSES and united(nfa, work, same, first, last):
