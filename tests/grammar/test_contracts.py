@@ -20,7 +20,6 @@ from tests.vocabulary.conftest import SHARED_DATA
 from workbench.automaton.extents import may_be_empty
 from workbench.automaton.finite import Dfa, complement, determinise, intersect, to_graph
 from workbench.automaton.languages import language_of
-from workbench.automaton.linear import rewrite
 from workbench.automaton.model import MANY
 from workbench.automaton.regular import _byte_leaf
 from workbench.grammar.contracts import check_rule
@@ -47,6 +46,7 @@ from workbench.grammar.expressions import (
 from workbench.grammar.ir import Grammar
 from workbench.grammar.json_strings import other_texts
 from workbench.grammar.lazy import LazyRules
+from workbench.grammar.rewriting import rewrite
 
 A = Literal(b"a")
 END, OTHER, TAKE = Guard("end"), Guard("other"), Guard("take", 1)
