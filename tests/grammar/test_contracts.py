@@ -300,9 +300,8 @@ class Judge:
         while todo:
             part = todo.pop()
             if isinstance(part, OtherText) and part.fresh:
-                empty = self.once(
-                    part.body, "empty", lambda: analyse({}, "").is_nullable(part.body)
-                )  # noqa: B023
+                nullable = analyse({}, "").is_nullable
+                empty = self.once(part.body, "empty", lambda: nullable(part.body))  # noqa: B023
                 assert "" in part.texts or not empty, part
             if not isinstance(part, Scope):
                 todo += children(part)
