@@ -357,13 +357,18 @@ class _Builder(Pieces):
         calls = self.calls[n_calls:]
         fresh: list[_Call] = []
         links: list[tuple[int, int]] = []
+        leaving: dict[int, list[tuple[int, int, int]]] = {}
+        for at, low, high, to in edges:
+            if low >= 0:
+                leaving.setdefault(at, []).append((low, high, to))
+        called: dict[int, list[_Call]] = {}
+        for call in calls:
+            called.setdefault(call.source, []).append(call)
         for member in members:
-            initial = set(closure(between[member][0], skips))
-            for at, low, high, to in edges:
-                if low >= 0 and at in initial:
+            for at in closure(between[member][0], skips):
+                for low, high, to in leaving.get(at, ()):
                     self.rows.extend((start, low, high, to))
-            for call in calls:
-                if call.source in initial:
+                for call in called.get(at, ()):
                     if call.entry < 0:
                         links.append((between[self.left_calls[~call.entry]][1], call.after))
                     else:
