@@ -622,8 +622,7 @@ class _Builder(Pieces):
             self.work,
         )
         self.work -= made.work
-        made = without_own_frames(made, np.array(entries, dtype=np.int32), chosen)
-        return merged(made, chosen)
+        return merged(without_own_frames(made, np.array(entries, dtype=np.int32)))
 
     def _append_marks(self, a: Automaton, made: Determinised, first: int) -> None:
         """What is said of single states: where they come from, whether they are watched or between members."""
