@@ -47,7 +47,7 @@ FACTS = {
         assert walked == [(0,), (1,), (2,), (1,), (2,)]
         size = lambda pattern: wb.compile(wb.regex(pattern), every_byte).automaton.n_states
         assert size("(ab)+c?") == size("ab(ab)*c?") == size("ab(ab)*|ab(ab)*c")
-        assert size("[0-9]{4}") == 5 and size("[0-9]{8}") == 9 and size("[0-9]{1000}") < 5
+        assert size("[0-9]{4}") == 5 and size("[0-9]{6}") == 7 and size("[0-9]{1000}") < 5
         assert size(".") < 20
         assert [len(c.encode()) for c in "aé€🙂"] == [1, 2, 3, 4]
         assert 0 < len(halves) < v.size // 10

@@ -175,13 +175,27 @@ class _Builder(Pieces):
         return self.whole
 
     def entry_for_rule(self, name: str) -> int:
-        """Number of a rule's entry."""
+        """Number of a rule's entry; a rule that is another one by a second name has that one's."""
         found = self.entry_of_rule.get(name)
         if found is None:
+            other = self._other_name(name)
+            if other != name:
+                found = self.entry_of_rule[name] = self.entry_for_rule(other)
+                return found
             found = self.entry_of_rule[name] = len(self.entries)
             self.entries.append((name, None))
             self.waiting.append(found)
         return found
+
+    def _other_name(self, name: str) -> str:
+        """The rule that a rule is a second name of, itself where it says more, or copies what it says."""
+        known = self.analysis.written
+        while name in known and name not in self.analysis.recursive:
+            expr = known[name]
+            if not isinstance(expr, Ref) or expr.name in self.copied:
+                break
+            name = expr.name
+        return name
 
     def entry_for_body(self, body: Expr, name: str) -> int:
         """Number of the entry of a counted loop's body."""
