@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.memo import Memo
-from workbench.automaton.thompson import LONG_RUN, Construction, Task
 from workbench.grammar.ir import (
     EMPTY,
     Alt,
@@ -31,6 +30,7 @@ from workbench.grammar.ir import (
     Seq,
     children,
 )
+from workbench.grammar.thompson import LONG_RUN, Construction, Task
 from workbench.grammar.utf8 import byte_ranges, utf8_graph
 
 __all__ = ["EXPANSION", "Fragment", "Pieces", "Rows"]
