@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.memo import Memo
+from workbench.automaton.repeats import LONG_RUN, collapsed, runs_joined
 from workbench.grammar.ir import (
     EMPTY,
     Alt,
@@ -30,7 +31,7 @@ from workbench.grammar.ir import (
     Seq,
     children,
 )
-from workbench.grammar.thompson import LONG_RUN, Construction, Task
+from workbench.grammar.thompson import Construction, Task
 from workbench.grammar.utf8 import byte_ranges, utf8_graph
 
 __all__ = ["EXPANSION", "Fragment", "Pieces", "Rows"]
@@ -148,6 +149,18 @@ class Pieces(Construction):
     def leaf(self, expr: Expr, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
         """A part that depends on the grammar around it."""
         raise TypeError(f"not an expression: {expr!r}")
+
+    def sequence(self, expr: Seq, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
+        """One after the other; a long run of equal parts is a repeat."""
+        if len(expr.items) >= LONG_RUN:
+            expr = Seq(runs_joined(expr.items))
+        super().sequence(expr, a, b, origin, stack)
+
+    def repeat(
+        self, expr: Repeat, a: int, b: int, origin: Origin | None, stack: list[Task]
+    ) -> None:
+        """So many times; a repeat of a repeat is one where it can be."""
+        super().repeat(collapsed(expr), a, b, origin, stack)
 
     def counts(self, expr: Repeat, copies: int) -> bool:
         """Whether a repeat is counted, not written out in so many copies."""
