@@ -50,7 +50,7 @@ def rewrite(
 ) -> Expr:
     """Replace sub-expressions, innermost first; ``replace`` gives ``None`` for what stays.
 
-    What an object occurs in twice is rewritten once. ``done`` keeps results for further calls, as long
+    An object that occurs several times is rewritten once. ``done`` keeps results for further calls, as long
     as the objects live.
     """
     done = {} if done is None else done
@@ -211,7 +211,7 @@ class _Linear:
     def connect(
         self, part: Expr, state: int, shared: int, todo: list[tuple[Expr, int]]
     ) -> Expr | None:
-        """Connect a part, or leave its pieces to do; gives a use that stands in the way."""
+        """Connect a part, or put its pieces on ``todo``; returns a use that makes the rule not linear, if any."""
         if id(part) not in self.holders:
             self.edge(state, part, shared)
         elif isinstance(part, Ref):

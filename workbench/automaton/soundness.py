@@ -18,7 +18,7 @@ _MOST_MEMBERS = 1 << 20
 
 
 def require(holds: bool, what: str) -> None:
-    """Raise ``ValueError`` that says of what something does not hold."""
+    """Raise ``ValueError`` where something does not hold; ``what`` is the part of the automaton that is wrong."""
     if not holds:
         raise ValueError(f"{what} of the automaton")
 
@@ -39,7 +39,10 @@ def fills(starts: NDArray[Any], size: int) -> bool:
 
 
 def check_automaton(a: Automaton) -> None:
-    """That no number points outside of what it numbers; the kernels do not look."""
+    """Check that every number in the arrays points to something that exists: the kernels do not look.
+
+    Raises ``ValueError`` where one does not.
+    """
     _check_rows(a)
     _check_scopes(a)
     _check_texts(a)

@@ -47,7 +47,7 @@ _GUARDS: tuple[OneOf["may", "take", "other", "end", "between", "value", "name"],
     "value",
     "name",
 )
-#: what a text can be of what a scope gathers
+#: the roles that a text can have in what a scope gathers
 ROLES: tuple[OneOf["", "name", "string", "number"], ...] = ("", "name", "string", "number")
 #: how the characters of a text are spelled
 STYLES: tuple[JsonStyle, ...] = ("any", "ascii", "plain")
@@ -265,7 +265,7 @@ class Decoder:
         return found
 
     def rule(self, name: str) -> Expr:
-        """The expression of a rule. Raises ``KeyError`` for no such."""
+        """The expression of a rule. Raises ``KeyError`` where there is none of that name."""
         return self.expr(self.rules[name])
 
     def expr(self, top: int) -> Expr:
