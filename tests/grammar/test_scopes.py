@@ -32,6 +32,7 @@ LEAVES: list[Expr] = [
     Seq((Guard("take", 1), literal("a"))),
     Seq((Guard("take", 2), literal("b"))),
     Seq((literal("c"), Guard("other"))),
+    Repeat(Seq((literal("c"), Guard("other"))), 1, None),
     Guard("between"),
     Guard("end"),
     literal("a"),
