@@ -19,10 +19,12 @@ import workbench as wb
 from tests.engine.grammars import Case, seeded_case
 from tests.engine.samples import lit, option, star
 from tests.engine.walks import Mask, choose, ids_of, mask_of
-from workbench.automaton import determinise, nfa
+from workbench.automaton import build, builder, determinise, subset_kernels
+from workbench.automaton.model import JUMP
+from workbench.automaton.rows import closure, skips_of
 from workbench.engine import engine, history, slices, tables
 from workbench.engine.kernels import constants, hash_consing, mask_trees, stacks
-from workbench.grammar.ir import Alt, Expr, Grammar, Ref, Seq
+from workbench.grammar.ir import Alt, Expr, Grammar, Ref, Repeat, Seq
 
 Patch = Callable[[Any], Any]
 
@@ -36,8 +38,19 @@ def crafted(**rules: Expr) -> Case:
     return Case(Grammar(rules, next(iter(rules))), tokens, eos_ids=(8,))
 
 
+COUNTED = Alt((lit("a"), lit("b")))
+
 #: in front of the random cases: what these seldom have
 CRAFTED = (
+    # two counts of one body from one place
+    crafted(
+        S=Alt(
+            (
+                Seq((Repeat(COUNTED, 7, 9), lit("c"))),
+                Seq((Repeat(COUNTED, 11, 12), lit("+"))),
+            )
+        )
+    ),
     # an option behind a rule that is called at the end
     crafted(
         S=Seq((Ref("N"), option(lit("b")))), N=Alt((Seq((lit("("), Ref("N"), lit(")"))), lit("a")))
@@ -77,15 +90,14 @@ def shifted(column: str, by: int) -> Patch:
 
 
 def nullable_forgotten(original: Any) -> Any:
-    """The first nullable rule or body is taken for one that is not."""
+    """The first nullable rule is taken for one that is not."""
 
-    def reach_ends(graph: Any, bytes_pass: bool) -> list[bool]:
-        known = original(graph, bytes_pass)
-        if not bytes_pass and True in known:
-            known[known.index(True)] = False
-        return known
+    def analyse(*args: Any) -> Any:
+        made = original(*args)
+        made.nullable -= set(sorted(made.nullable)[:1])
+        return made
 
-    return reach_ends
+    return analyse
 
 
 def first_end_only(original: Any) -> Any:
@@ -98,16 +110,51 @@ def first_end_only(original: Any) -> Any:
     return start
 
 
-def left_call_forgotten(original: Any) -> Any:
-    """One way to go on after a left-recursive rule is lost."""
+def corner_forgotten(original: Any) -> Any:
+    """What the last of the rules of a left-recursive group begins with is lost."""
 
-    def start(self: Any, *args: Any) -> None:
-        original(self, *args)
-        for parents in self.parents.values():
-            parents.pop()
-            break
+    def left_corner(self: Any, *args: Any) -> int:
+        forgotten = []
 
-    return start
+        def shorter(start: int, skips: Any) -> list[int]:
+            reached = closure(start, skips)
+            forgotten.append(start)
+            return reached[:1] if len(forgotten) == 1 else reached
+
+        builder.closure = shorter  # type: ignore[attr-defined]
+        try:
+            return int(original(self, *args))
+        finally:
+            builder.closure = closure  # type: ignore[attr-defined]
+
+    return left_corner
+
+
+def jumps_too_often(original: Any) -> Any:
+    """A call is a jump wherever the frame may end behind it."""
+
+    def jumps(self: Any, rows: Any) -> Any:
+        calls = original(self, rows)
+        skips = skips_of(rows[:, (rows[1] & rows[2]) < 0].T.tolist())
+        for i in range(calls.shape[1]):
+            if (
+                calls[2, i] == calls[3, i] == -1
+                and calls[4, i] >= 0
+                and not set(self.ends).isdisjoint(closure(int(calls[4, i]), skips))
+            ):
+                calls[4, i] = JUMP
+        return calls
+
+    return jumps
+
+
+def calls_confused(original: Any) -> Any:
+    """Calls of one body are one call, however often it is to be repeated."""
+
+    def comes_before(nfa: Any, one: int, other: int) -> bool:
+        return bool(nfa.calls[1, one] < nfa.calls[1, other])
+
+    return comes_before
 
 
 def constant(value: Any) -> Patch:
@@ -121,24 +168,29 @@ MUTANTS: dict[str, tuple[Any, str, Patch]] = {
     "a maximum too high by one": (tables.Packed, "sync", shifted("loop_max", 1)),
     "a minimum too low by one": (tables.Packed, "sync", shifted("loop_min", -1)),
     "far from a bound taken for any distance": (slices.Slices, "longest_run", constant(-2)),
-    "one nullable forgotten": (nfa, "_reach_ends", nullable_forgotten),
+    "one nullable forgotten": (build, "analyse", nullable_forgotten),
     "stacks of equal states not united": (hash_consing, "union", lambda _: lambda ctx, a, b: a),
     "one of several ends forgotten": (engine.Engine, "__init__", first_end_only),
-    "a left-recursive rule goes on in too few ways": (
-        determinise._Determiniser,
-        "__init__",
-        left_call_forgotten,
+    "a left-recursive rule begins in too few ways": (
+        builder._Builder,
+        "_left_corner",
+        corner_forgotten,
     ),
-    "every call that may be last is a jump": (
-        determinise._Determiniser,
-        "is_tail",
-        lambda _: lambda self, after: any(q in self.nfa.ends for q in self.nfa.closure(after)),
+    "every call that may be last is a jump": (builder._Builder, "_jumps", jumps_too_often),
+    "dead states kept": (
+        builder._Builder,
+        "_useful",
+        lambda _: lambda self, final, rows, calls: (rows, calls),
     ),
-    "dead states kept": (determinise, "_trim", constant(None)),
     "frames dropped after a look at one end": (
         determinise,
-        "_ends_of",
-        lambda original: lambda *args: original(*args)[:1],
+        "_offered_by_all",
+        lambda _: lambda offers: next(iter(offers.values())),
+    ),
+    "calls with other bounds return to one state": (
+        subset_kernels,
+        "comes_before",
+        calls_confused,
     ),
     "unspellable bytes kept": (
         compiling,

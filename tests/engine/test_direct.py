@@ -60,7 +60,9 @@ def test_masks_of_grammars_that_are_built_bit_by_bit_are_those_of_the_oracle() -
         oracle = case.oracle()
         if oracle.empty_language:
             continue
-        compiled = wb.compile(case.grammar, case.vocabulary(), case.limits(), cache=False)
+        # of some, part is left nondeterministic
+        limits = replace(case.limits(), deterministic_work=(3, 10**6, 10**6)[seed % 3])
+        compiled = wb.compile(case.grammar, case.vocabulary(), limits, cache=False)
         waiting = int((compiled.automaton.entry_state == NOT_BUILT).sum())
         matcher = compiled.matcher()
         try:

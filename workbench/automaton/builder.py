@@ -58,6 +58,7 @@ from workbench.grammar.ir import (
     Scope,
     Token,
 )
+from workbench.grammar.rewriting import rewrite
 from workbench.grammar.thompson import Task
 
 __all__ = ["grow_automaton"]
@@ -198,9 +199,26 @@ class _Builder(Pieces):
         if found is None:
             found = self.loop_of[key] = len(self.loops)
             self.loops.append(key)
-            shortest, alphabet = extent_of(body)
+            shortest, alphabet = extent_of(self._without_uses(body))
             self.extents.append((max(1, shortest), alphabet))
         return found
+
+    def _without_uses(self, expr: Expr) -> Expr:
+        """An expression with the rules that it uses in their place, where these do not lead back to themselves."""
+        known, recursive = self.analysis.written, self.analysis.recursive
+        if not known:
+            return expr
+
+        def used(part: Expr) -> Expr | None:
+            if isinstance(part, Ref) and part.name in known and part.name not in recursive:
+                return known[part.name]
+            return None
+
+        while True:
+            there = rewrite(expr, used)
+            if there is expr:
+                return expr
+            expr = there
 
     # -- positions -----------------------------------------------------------------------------
 
@@ -339,13 +357,18 @@ class _Builder(Pieces):
         calls = self.calls[n_calls:]
         fresh: list[_Call] = []
         links: list[tuple[int, int]] = []
+        leaving: dict[int, list[tuple[int, int, int]]] = {}
+        for at, low, high, to in edges:
+            if low >= 0:
+                leaving.setdefault(at, []).append((low, high, to))
+        called: dict[int, list[_Call]] = {}
+        for call in calls:
+            called.setdefault(call.source, []).append(call)
         for member in members:
-            initial = set(closure(between[member][0], skips))
-            for at, low, high, to in edges:
-                if low >= 0 and at in initial:
+            for at in closure(between[member][0], skips):
+                for low, high, to in leaving.get(at, ()):
                     self.rows.extend((start, low, high, to))
-            for call in calls:
-                if call.source in initial:
+                for call in called.get(at, ()):
                     if call.entry < 0:
                         links.append((between[self.left_calls[~call.entry]][1], call.after))
                     else:
@@ -545,7 +568,8 @@ class _Builder(Pieces):
         final[self.ends] = True
         if self.doubts:
             rows, calls = self._useful(final, rows, calls)
-        made = self._determinised(final, rows, calls)
+        affordable = a.n_states < self.budgets.deterministic_states
+        made = self._determinised(final, rows, calls, affordable)
         parts, first, n = made.parts, a.n_states, made.parts.n
         if first + n > self.budgets.states:
             raise too_complex("states", self.name, budgets=self.budgets)
@@ -574,7 +598,9 @@ class _Builder(Pieces):
         self._append_marks(a, made, first)
         self._append_entries(a, made, first)
 
-    def _determinised(self, final: NDArray[np.bool_], rows: Rows, calls: Rows) -> Determinised:
+    def _determinised(
+        self, final: NDArray[np.bool_], rows: Rows, calls: Rows, affordable: bool
+    ) -> Determinised:
         """What was built, deterministic where that can be afforded."""
         # by source and first symbol
         rows = rows[:, (rows[0] * np.int64(1 << 24) + rows[1]).argsort(kind="stable")]
@@ -587,7 +613,7 @@ class _Builder(Pieces):
             np.ascontiguousarray(calls[:, calls[0].argsort(kind="stable")]),
         )
         firsts, entries, starts, guarded = zip(*self.built, strict=True)
-        chosen = ~np.array(guarded, dtype=np.bool_)
+        chosen = ~np.array(guarded, dtype=np.bool_) & affordable
         made = determinise(
             parts,
             np.array([*firsts, self.n], dtype=np.int32),
@@ -596,8 +622,7 @@ class _Builder(Pieces):
             self.work,
         )
         self.work -= made.work
-        made = without_own_frames(made, np.array(entries, dtype=np.int32), chosen)
-        return merged(made, chosen)
+        return merged(without_own_frames(made, np.array(entries, dtype=np.int32)))
 
     def _append_marks(self, a: Automaton, made: Determinised, first: int) -> None:
         """What is said of single states: where they come from, whether they are watched or between members."""

@@ -7,6 +7,7 @@ whose empty edges have guards, and those that would get too many states.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -123,9 +124,14 @@ def _scratch(parts: Parts, table: int) -> Scratch:
     )
 
 
-def without_own_frames(
-    made: Determinised, entries: _Column, chosen: NDArray[np.bool_]
-) -> Determinised:
+def _without_empty_edges(made: Determinised) -> NDArray[np.bool_]:
+    """The entries whose states show all that they offer in their edges and calls."""
+    found = np.ones(len(made.starts), dtype=np.bool_)
+    found[made.firsts.searchsorted(made.parts.empties[0], side="right") - 1] = False
+    return found
+
+
+def without_own_frames(made: Determinised, entries: _Column) -> Determinised:
     """Parts without the calls that entries make of themselves where they need no frame.
 
     A call of E whose return point offers only what every end of E offers adds no text: L(E) L(r) = L(E) then, as in
@@ -133,9 +139,10 @@ def without_own_frames(
     """
     parts = made.parts
     of = made.firsts.searchsorted(parts.calls[0], side="right") - 1
-    own = (parts.calls[1] == entries[of]) & chosen[of]
+    own = parts.calls[1] == entries[of]
     if not own.any():
         return made
+    own &= _without_empty_edges(made)[of]
     own &= (parts.calls[2] & parts.calls[3]) == -1
     own &= parts.final[parts.calls[4]] & (parts.calls[4] >= 0)
     owner = made.firsts.searchsorted(np.arange(parts.n), side="right") - 1
@@ -146,7 +153,7 @@ def without_own_frames(
         if ((parts.calls[4] < 0) & here & (parts.calls[1] != entries[i])).any():
             continue
         offers = _offers(parts, np.flatnonzero(parts.final & (owner == i)).tolist())
-        common = frozenset.intersection(*offers.values())
+        common = _offered_by_all(offers)
         for c in np.flatnonzero(own & here).tolist():
             dropped[c] = offers[int(parts.calls[4, c])] <= common
     if not dropped.any():
@@ -178,9 +185,13 @@ def _offers(parts: Parts, states: list[int]) -> dict[int, frozenset[tuple[int, .
     return {state: frozenset(offered) for state, offered in found.items()}
 
 
-def merged(made: Determinised, chosen: NDArray[np.bool_]) -> Determinised:
+def _offered_by_all(offers: Mapping[int, frozenset[tuple[int, ...]]]) -> frozenset[tuple[int, ...]]:
+    return frozenset.intersection(*offers.values())
+
+
+def merged(made: Determinised) -> Determinised:
     """Parts in which states of an entry that end and go on alike are one (not always the fewest there may be)."""
-    parts = made.parts
+    parts, chosen = made.parts, _without_empty_edges(made)
     same, found = np.arange(parts.n, dtype=np.int32), np.arange(parts.n, dtype=np.int32)
     bounds = np.append(made.firsts, np.int32(parts.n))
     work = _scratch(parts, 1 << (2 * parts.n + 64).bit_length())

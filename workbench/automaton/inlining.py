@@ -41,6 +41,8 @@ def inlined(analysis: Analysis, budgets: Budgets) -> dict[str, frozenset[str]]:
         if group and not _right_linear(group, analysis):
             continue
         outside = sum(outer.get(name, 0) for name in members)
+        if not outside:  # the start, which nothing uses
+            continue
         if group:
             sizes.rules.update(dict.fromkeys(members, 1))
             for name in members:

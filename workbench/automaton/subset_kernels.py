@@ -27,8 +27,7 @@ DONE, TOO_LARGE = -1, -2
 MOST_STATES, MOST_MEMBERS, FEW = 4, 24, 32
 #: how often the states of an entry are gone through to unite them
 PASSES = 6
-SEED = np.uint64(14695981039346656037)
-PRIME = np.uint64(1099511628211)
+SEED = 0x1F123BB5
 
 
 class Nfa(NamedTuple):
@@ -77,7 +76,6 @@ _TYPES: dict[str, Any] = {
     "work": types.NamedTuple([int64[::1], *[_INT32] * 7], Scratch),
     **dict.fromkeys(("firsts", "starts", "same", "found"), _INT32),
     "chosen": uint8[::1],
-    "mixed": types.uint64,
 }
 _KERNELS = Kernels(
     __name__,
@@ -91,8 +89,9 @@ jit = _KERNELS.jit
 
 @jit
 def mix(mixed, value):
-    """A hash with one more number (Fowler, Noll and Vo)."""
-    return (mixed ^ np.uint64(np.int64(value))) * PRIME
+    """A hash with one more number, of 32 bits."""
+    mixed = ((mixed ^ (value & 0xFFFFFFFF)) * 0x2545F491) & 0x7FFFFFFFFFFFFFFF
+    return (mixed ^ (mixed >> 29)) & 0xFFFFFFFF
 
 
 @jit
@@ -131,11 +130,11 @@ def state_of(nfa, dfa, work, base, mark, size):
     """The state of a closure, made when it is new; negative, ``-2 - what``, where there is no room for it."""
     order, table, members, counts = work.order, work.table, dfa.members, dfa.counts
     # in any order: what has the mark, and matters, is in the closure
-    total = np.uint64(0)
+    total = 0
     for i in range(size):
-        total += mix(SEED, order[i])
+        total += mix(SEED, int(order[i]))
     room = int(counts[TABLE])
-    slot = np.int64(mix(total, size) >> np.uint64(20)) & (room - 1)
+    slot = mix(SEED, total) & (room - 1)
     while table[slot] >= 0:
         state = int(table[slot])
         begin = int(dfa.at[state])
@@ -455,16 +454,16 @@ def alike(nfa, same, one, other):
 def signature(nfa, same, state):
     """A hash of how a state ends and goes on, as far as states are united."""
     edges, calls = nfa.edges, nfa.calls
-    mixed = mix(SEED, nfa.final[state])
+    mixed = mix(SEED, int(nfa.final[state]))
     for e in range(nfa.edge_at[state], nfa.edge_at[state + 1]):
         target = int(same[edges[3, e]])
         if target == state:
             target = -1
-        mixed = mix(mix(mix(mixed, edges[1, e]), edges[2, e]), target)
+        mixed = mix(mix(mixed, int(edges[1, e]) << 16 ^ int(edges[2, e])), target)
     for c in range(nfa.call_at[state], nfa.call_at[state + 1]):
         target = -1 if calls[4, c] < 0 else int(same[calls[4, c]])
-        mixed = mix(mix(mixed, calls[1, c]), calls[2, c])
-        mixed = mix(mix(mixed, calls[3, c]), target)
+        mixed = mix(mix(mixed, int(calls[1, c])), int(calls[2, c]))
+        mixed = mix(mix(mixed, int(calls[3, c])), target)
     return mixed
 
 
@@ -481,7 +480,7 @@ def united(nfa, work, same, first, last):
     for state in range(last - 1, first - 1, -1):
         if same[state] != state:
             continue
-        slot = np.int64(signature(nfa, same, state) >> np.uint64(20)) & (size - 1)
+        slot = signature(nfa, same, state) & (size - 1)
         while table[slot] >= 0:
             if alike(nfa, same, state, int(table[slot])):
                 same[state] = table[slot]

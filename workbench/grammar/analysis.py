@@ -8,7 +8,7 @@ leads to, in time about linear in the size of these.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from workbench.grammar.components import strongly_connected
@@ -30,10 +30,11 @@ from workbench.grammar.ir import (
 )
 from workbench.grammar.utf8 import Utf8Graph, utf8_graph
 
-__all__ = ["Analysis", "analyse", "bottom_up", "first_uses", "uses"]
+__all__ = ["Analysis", "analyse", "bottom_up", "first_uses"]
 
 #: parts within parts that are looked into by recursion
 _DEEP = 50
+_INNER = frozenset((Seq, Alt, Repeat, Graph, Scope))
 _SURROGATES = (0xD800, 0xDFFF)
 _Judge = Callable[[Expr, Callable[[Expr], bool]], bool]
 
@@ -44,35 +45,26 @@ def bottom_up(expr: Expr, known: Mapping[int, object] | None = None) -> list[Exp
     Iterative, so that depth is no limit; what stands in several places is listed once.
     """
     known = {} if known is None else known
-    done: set[int] = set()
+    seen: set[int] = set()
     out: list[Expr] = []
-    stack = [expr]
-    while stack:
-        part = stack[-1]
-        if id(part) in done or id(part) in known:
-            stack.pop()
-            continue
-        waiting = [one for one in children(part) if id(one) not in done and id(one) not in known]
-        if waiting:
-            stack += waiting
-            continue
-        done.add(id(part))
-        out.append(part)
-        stack.pop()
-    return out
-
-
-def uses(expr: Expr) -> dict[str, int]:
-    """The rules that an expression uses, with how often."""
-    found: dict[str, int] = {}
-    stack = [expr]
+    stack: list[Expr | None] = [expr]
     while stack:
         part = stack.pop()
-        if type(part) is Ref:
-            found[part.name] = found.get(part.name, 0) + 1
+        if part is None:  # all parts of the one below have been listed
+            part = stack.pop()
+            assert part is not None
+            out.append(part)
+            continue
+        if id(part) in seen or id(part) in known:
+            continue
+        seen.add(id(part))
+        below = children(part) if type(part) in _INNER else ()
+        if below:
+            stack += (part, None)
+            stack += below
         else:
-            stack += children(part)
-    return found
+            out.append(part)
+    return out
 
 
 def first_uses(expr: Expr, nullable: Callable[[Expr], bool]) -> set[str]:
@@ -159,6 +151,8 @@ class Analysis:
 
     def _may_be_empty(self, part: Expr, known: Callable[[Expr], bool]) -> bool:
         kind = type(part)
+        if kind is CharSet or kind is ByteSet:
+            return False
         if kind is Literal:
             return not part.data  # type: ignore[attr-defined]
         if kind is Ref:
@@ -180,6 +174,8 @@ class Analysis:
 
     def _has_text(self, part: Expr, known: Callable[[Expr], bool]) -> bool:
         kind = type(part)
+        if kind is CharSet:
+            return self._has_character(part)  # type: ignore[arg-type]
         if kind is Literal:
             return self.missing.isdisjoint(part.data)  # type: ignore[attr-defined]
         if kind is Ref:
@@ -196,8 +192,6 @@ class Analysis:
             return _passes_through(part, known)
         if isinstance(part, ByteSet):
             return any(part.mask >> byte & 1 for byte in range(256) if byte not in self.missing)
-        if isinstance(part, CharSet):
-            return self._has_character(part)
         if isinstance(part, Scope):
             return known(part.item)
         if isinstance(part, Token):
@@ -206,6 +200,8 @@ class Analysis:
 
     def _has_character(self, part: CharSet) -> bool:
         if not self.missing:
+            if part.ranges and part.ranges[0][0] < _SURROGATES[0]:
+                return True
             return any(not _is_surrogate(low, high) for low, high in part.ranges)
 
         return bool(part.ranges) and _spellable(utf8_graph(part.ranges), self.missing)
@@ -231,9 +227,18 @@ def _judged(expr: Expr, known: dict[int, bool], judge: _Judge) -> bool:
     found = known.get(id(expr))
     if found is not None:
         return found
-    for part in bottom_up(expr, known):
-        known[id(part)] = judge(part, lambda one: known[id(one)])
-    return known[id(expr)]
+    return _judged_in(bottom_up(expr, known), known, judge)
+
+
+def _judged_in(order: list[Expr], known: dict[int, bool], judge: _Judge) -> bool:
+    """What holds of the last expression, whose parts come before it."""
+
+    def of(part: Expr) -> bool:
+        return known[id(part)]
+
+    for part in order:
+        known[id(part)] = judge(part, of)
+    return known[id(order[-1])]
 
 
 def analyse(
@@ -248,13 +253,18 @@ def analyse(
     """
     written: dict[str, Expr] = {}
     used: dict[str, dict[str, int]] = {}
+    orders: dict[str, list[Expr]] = {}
     todo = [start]
     while todo:
         name = todo.pop()
         if name in written or name not in rules:
             continue
-        written[name] = expr = rules[name]
-        used[name] = uses(expr)
+        written[name] = rules[name]
+        orders[name] = bottom_up(rules[name])
+        used[name] = {}
+        for part in orders[name]:
+            if type(part) is Ref:
+                used[name][part.name] = used[name].get(part.name, 0) + 1
         todo += used[name]
     made = Analysis(written, missing, spelled, used=used)
     names = list(written)
@@ -265,9 +275,9 @@ def analyse(
         made.components.append(members)
         if len(component) > 1 or component[0] in called[component[0]]:
             made.recursive.update(dict.fromkeys(members, frozenset(members)))
-    order = [name for members in made.components for name in members]
-    _fixpoint(made, order, made.nullable, made._may_be_empty)
-    _fixpoint(made, order, made.productive, made._has_text)
+    ordered = {name: orders[name] for members in made.components for name in members}
+    _fixpoint(made, ordered, made.nullable, made._may_be_empty)
+    _fixpoint(made, ordered, made.productive, made._has_text)
     # only what is recursive at all can be left-recursive
     first = {
         name: [
@@ -287,7 +297,7 @@ def analyse(
 
 def _fixpoint(
     analysis: Analysis,
-    order: Iterable[str],
+    orders: Mapping[str, list[Expr]],
     holds: set[str],
     judge: _Judge,
 ) -> None:
@@ -298,15 +308,14 @@ def _fixpoint(
         for one in called:
             if one in users:
                 users[one].append(name)
-    todo = deque(order)
+    todo = deque(orders)
     waiting = set(todo)
     while todo:
         name = todo.popleft()
         waiting.discard(name)
         if name in holds:
             continue
-        known: dict[int, bool] = {}
-        if _judged(written[name], known, judge):
+        if _judged_in(orders[name], {}, judge):
             holds.add(name)
             for user in users[name]:
                 if user not in holds and user not in waiting:

@@ -164,11 +164,11 @@ class _Rule:
             what = f"a scope requires members that it does not have ({expr.required:#b})"
             self.refuse(expr, what, _members(expr))
         if expr.least < 0 or (expr.most is not None and expr.most < expr.least):
-            what = f"a scope has at least {expr.least} and at most {expr.most} members"
+            what = f"a scope has at least {expr.least} and at most {number_of(expr.most or 0, 'member')}"
             self.refuse(expr, what, "let least be from 0 to most, or write NEVER")
         needed = expr.required.bit_count()
         if expr.most is not None and expr.most < needed:
-            what = f"a scope requires {needed} members and has at most {expr.most}"
+            what = f"a scope requires {number_of(needed, 'member')} and has at most {expr.most}"
             self.refuse(expr, what, "allow all that are required, or write NEVER")
         if expr.gather is not None:
             self.gather(expr, expr.gather)
@@ -181,7 +181,7 @@ class _Rule:
         if gather.kind == "object":
             if not len(counts) == len(set(names)) == len(names) <= scope.members:
                 what = f"an object that is gathered has {len(names)} names, {len(counts)} counts"
-                remedy = f"give each name once, with its count, of {scope.members} members at most"
+                remedy = f"give each name once, with its count, of {number_of(scope.members, 'member')} at most"
                 self.refuse(scope, what, remedy)
         elif gather.kind != "array" or names or len(counts) != 1:
             what = f"an array that is gathered has {len(names)} names, {len(counts)} counts"
@@ -226,17 +226,19 @@ class _Rule:
             self.refuse(expr, f"{said} speaks of others", 'only "may" does')
         if kind in ("other", "end", "between"):
             if among:
-                self.refuse(expr, f"{said} names members", "leave among at 0")
+                self.refuse(expr, f"{said} names a member", "leave among at 0")
             return
         if kind in ("value", "name") and scope.gather is None:
             self.refuse(expr, f"{said} stands in a scope that does not gather", "let it gather")
         most = _CONSTANTS if kind == "value" else scope.members
         if not 0 <= among < 1 << most:
-            what = f"{said} names members that its scope does not have ({among:#b})"
+            what = f"{said} names what is no member of its scope ({among:#b})"
             remedy = f"use bits 0 to {most - 1}" if most else "the scope has none"
             self.refuse(expr, what, remedy)
         if kind != "may" and among.bit_count() != 1:
-            self.refuse(expr, f"{said} names {among.bit_count()} members", "name exactly one")
+            self.refuse(
+                expr, f"{said} names {number_of(among.bit_count(), 'member')}", "name exactly one"
+            )
         gather = scope.gather
         named = gather is not None and gather.kind == "object" and kind in ("take", "name")
         if named and gather is not None and among >= 1 << len(gather.names):
