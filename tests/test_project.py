@@ -20,6 +20,10 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "workbench"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
+#: Lines of a function, and where it holds: kernels are written for the compiler of Numba.
+MOST_LINES = 60
+SHORT = [path for path in MODULES if PACKAGE / "engine" / "kernels" not in path.parents]
+
 #: From the top: a module imports from its own layer and those before it.
 LAYERS = (
     "wording",
@@ -218,3 +222,22 @@ def test_module_says_what_it_is(path: Path) -> None:
     if path.name != "__init__.py":
         assert ast.get_docstring(ast.parse(text)), "a module says what it is"
         assert "from __future__ import annotations" in text
+
+
+@pytest.mark.parametrize("path", SHORT, ids=relative)
+def test_functions_are_short(path: Path) -> None:
+    """At most so many lines without the docstring; a longer one says why, on the line above."""
+    text = path.read_text()
+    lines = text.splitlines()
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or not node.end_lineno:
+            continue
+        first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+        length = node.end_lineno - first + 1
+        if ast.get_docstring(node) is not None:
+            said = node.body[0]
+            length -= (said.end_lineno or said.lineno) - said.lineno + 1
+        excused = re.fullmatch(r"\s*# long: .+", lines[first - 2]) is not None
+        is_long = length > MOST_LINES
+        told = f"{relative(path)}:{node.lineno} {node.name} has {length} lines"
+        assert is_long == excused, f'{told}: divide it, or say "# long: why" above it (only there)'

@@ -18,7 +18,6 @@ from workbench.automaton.languages import is_ample
 from workbench.automaton.memo import Memo
 from workbench.automaton.model import MANY, Language, Runs
 from workbench.automaton.rows import closure, skips_of
-from workbench.automaton.thompson import Task
 from workbench.grammar.analysis import analyse
 from workbench.grammar.ir import (
     EMPTY,
@@ -36,6 +35,7 @@ from workbench.grammar.ir import (
     Seq,
 )
 from workbench.grammar.lazy import LazyRules
+from workbench.grammar.thompson import Task
 
 
 class Plain(Pieces):

@@ -120,7 +120,7 @@ BREACHES: list[tuple[Expr, str]] = [
     # what a scope gathers
     (Scope(A, 1, gather=ARRAY), "nothing asks a scope whether it may end"),
     (gathering(A, Gather("object", (1,))), "0 names, 1 counts"),
-    (gathering(A, Gather("object", (1, 1), ("a", "b"))), "of 1 members at most"),
+    (gathering(A, Gather("object", (1, 1), ("a", "b"))), "of 1 member at most"),
     (Scope(END, 2, gather=Gather("object", (1, 1), ("a", "a"))), "give each name once"),
     (gathering(A, Gather("array", (1, 2))), "0 names, 2 counts"),
     (gathering(A, Gather("array", (1,), ("a",))), "1 names, 1 counts"),

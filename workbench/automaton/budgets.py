@@ -1,7 +1,7 @@
 """Budgets: limits counted in work units, so that hitting one does not depend on the machine.
 
-Front ends and ``compile`` take them, ``budgets=workbench.Budgets(…)``; what works below has them in force
-(``using``, ``in_force``) instead of handing them from call to call.
+Front ends and ``compile`` take them as ``budgets=workbench.Budgets(…)`` and set them with :func:`using`; the
+functions that they call ask :func:`in_force`, so that budgets are not handed from call to call.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def in_force() -> Budgets:
 
 @contextmanager
 def using(budgets: Budgets) -> Iterator[None]:
-    """Have budgets in force, in this thread."""
+    """Set the budgets for what is done inside, in this thread."""
     token = _in_force.set(budgets)
     try:
         yield
@@ -138,7 +138,7 @@ def too_complex(
 ) -> GrammarTooComplex:
     """The error for a budget that is used up, with the way to raise it.
 
-    ``limit`` is what was reached, where that is not the budget itself but follows from it.
+    ``limit`` is the number that was reached, where it is not the budget itself but follows from it.
     """
     value: int = getattr(budgets or in_force(), name)
     place = "compile" if name in _OF_COMPILE else "the front end"

@@ -45,7 +45,6 @@ from workbench.automaton.model import (
     WatchSpec,
 )
 from workbench.automaton.rows import closure, extended, skips_of, useful_rows
-from workbench.automaton.thompson import Task
 from workbench.grammar.analysis import Analysis, first_uses
 from workbench.grammar.ir import (
     Expr,
@@ -60,6 +59,7 @@ from workbench.grammar.ir import (
     Token,
 )
 from workbench.grammar.rewriting import rewrite
+from workbench.grammar.thompson import Task
 
 __all__ = ["grow_automaton"]
 

@@ -150,7 +150,7 @@ def _call_label(automaton: Automaton, entry: int, loop: int) -> str:
 
 
 def _repeated(automaton: Automaton, entry: int) -> str:
-    """What a counted part repeats, by how it begins: rules share it, so that none of their names fits."""
+    """What a counted part repeats, told by how that begins: many rules share it, so no name of a rule fits."""
     state = int(automaton.entry_state[entry])
     if state == NOT_BUILT:
         return "a part"
@@ -223,7 +223,7 @@ def _predecessors(automaton: Automaton, states: Sequence[int], most: int) -> lis
 def _neighbourhood(automaton: Automaton, seeds: Iterable[int], limit: int) -> list[int]:
     """States near the seeds, nearest first: what comes next, a little of what came before.
 
-    It goes into no call: a rule that is not open shows as the name on its edge.
+    Calls are not followed: a rule that is not open shows as the name on its edge.
     """
     shown = dict.fromkeys(state for state in seeds if 0 <= state < automaton.n_states)
     if not shown:

@@ -145,7 +145,7 @@ def complement(dfa: Dfa) -> Dfa:
 
 
 def _completed(table: _Table) -> _Table:
-    """The table with a state more, that is entered where nothing is left and never left."""
+    """The table with one more state: every missing transition leads to it, none leads away from it."""
     sink = len(table)
     full = np.full((sink + 1, table.shape[1]), sink, dtype=np.int32)
     np.copyto(full[:sink], table, where=table >= 0)
@@ -169,7 +169,7 @@ def intersect(left: Dfa, right: Dfa, *, rule: str | None = None) -> Dfa:
 def _common_classes(
     left: Dfa, right: Dfa
 ) -> tuple[tuple[int, ...], tuple[int, ...], NDArray[np.int64], NDArray[np.int64]]:
-    """The intervals that either tells apart with their classes, and the classes in both of each class."""
+    """Intervals that serve both automata and their classes; then the left and the right class of each class."""
     bounds = np.union1d(left.bounds, right.bounds)
     first = np.array(left.classes)[np.searchsorted(left.bounds, bounds, "right") - 1]
     second = np.array(right.classes)[np.searchsorted(right.bounds, bounds, "right") - 1]
@@ -263,13 +263,13 @@ def with_length(dfa: Dfa, low: int, high: int | None, *, rule: str | None = None
 
 @lru_cache(maxsize=256)
 def without_empty(dfa: Dfa) -> Dfa:
-    """The same texts without the empty one: a start of its own, which accepts nothing.
+    """The same texts without the empty one: the start does not accept, a copy of it is where texts return to.
 
-    The same object each time: what is known of automata is kept by identity.
+    An automaton gives the same object each time, because what is worked out about automata is kept by identity.
     """
     if not dfa.accepting[0]:
         return dfa
-    again = len(dfa.table)  # the start as other texts come to it
+    again = len(dfa.table)  # the copy of the start
     moved = np.where(dfa.table == 0, again, dfa.table).astype(np.int32)
     table = np.concatenate([moved, moved[:1]])
     accepting = np.append(dfa.accepting, True)
@@ -280,9 +280,9 @@ def without_empty(dfa: Dfa) -> Dfa:
 def minimise(dfa: Dfa) -> Dfa:
     """The smallest automaton of the same language: Moore's refinement, all states at a time.
 
-    States are told apart at first by how far the nearest end is, which settles most of what counts
-    characters. Rows are compared by a hash; a partition that they made is checked in full, and refined
-    with other hashes in the unlikely case that it is too coarse.
+    The first partition is by the distance to the nearest end, which already tells apart most states of automata
+    that count characters. Rows are then compared by a hash. The resulting partition is checked in full, and refined
+    with other hashes in the unlikely case that different rows had the same one.
     """
     table = _completed(dfa.table)
     accepting = np.append(dfa.accepting, False)
@@ -303,7 +303,7 @@ def minimise(dfa: Dfa) -> Dfa:
 
 
 def _mix(block: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Block numbers spread over 64 bits, so that sums of few of them differ."""
+    """Spread block numbers over 64 bits, so that different sums of them are rarely equal."""
     mixed = (block.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     return mixed ^ (mixed >> np.uint64(29))
 
@@ -428,7 +428,7 @@ def _trim(
 
 
 def _distinct_columns(table: _Table) -> tuple[_Table, list[int], NDArray[np.int64]]:
-    """The columns of a table, each once; which they are, and which of them each column is."""
+    """The different columns of a table, the numbers of these columns, and for each column which of them equals it."""
     number_of: dict[bytes, int] = {}
     first: list[int] = []
     inverse = np.empty(table.shape[1], dtype=np.int64)

@@ -1,10 +1,9 @@
-"""Expressions -> positions, relative to where they stand: what has no names of rules in it, once a process.
+"""Expressions -> positions and edges of bytes; those of an expression that is used often are made once.
 
 An expression without uses of rules, scopes, guards and watched texts becomes the same positions and edges
-wherever it stands. Expressions that are shared, within a grammar or by all that a front end writes, are
-made into a :class:`Fragment` when they are met for the second time, which lives as long as its expression.
-From then on a place where it stands costs a line in a list; rows of all places, and those of literals, are
-written together (:meth:`Pieces.edges`).
+wherever it stands. Such an expression becomes a :class:`Fragment` when it is met for the second time, in the same
+grammar or in another one; the fragment is kept as long as the expression lives. From then on each use of it is one
+line in a list. The edges of all these uses, and those of literals, are computed together (:meth:`Pieces.edges`).
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.memo import Memo
-from workbench.automaton.thompson import LONG_RUN, Construction, Task
+from workbench.automaton.repeats import LONG_RUN, collapsed, runs_joined
 from workbench.grammar.ir import (
     EMPTY,
     Alt,
@@ -31,6 +30,7 @@ from workbench.grammar.ir import (
     Seq,
     children,
 )
+from workbench.grammar.thompson import Construction, Task
 from workbench.grammar.utf8 import byte_ranges, utf8_graph
 
 __all__ = ["EXPANSION", "Fragment", "Pieces", "Rows"]
@@ -80,7 +80,7 @@ class _TooLarge(Exception):
 
 
 class Pieces(Construction):
-    """Collects the positions and edges of expressions, those of fragments and literals unwritten.
+    """Collects the positions and edges of expressions; edges of fragments and literals are made by :meth:`edges`.
 
     A repeat whose copies come to more than ``expansion`` leaves is counted.
     """
@@ -148,6 +148,18 @@ class Pieces(Construction):
     def leaf(self, expr: Expr, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
         """A part that depends on the grammar around it."""
         raise TypeError(f"not an expression: {expr!r}")
+
+    def sequence(self, expr: Seq, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
+        """One after the other; a long run of equal parts is a repeat."""
+        if len(expr.items) >= LONG_RUN:
+            expr = Seq(runs_joined(expr.items))
+        super().sequence(expr, a, b, origin, stack)
+
+    def repeat(
+        self, expr: Repeat, a: int, b: int, origin: Origin | None, stack: list[Task]
+    ) -> None:
+        """So many times; a repeat of a repeat is one where it can be."""
+        super().repeat(collapsed(expr), a, b, origin, stack)
 
     def counts(self, expr: Repeat, copies: int) -> bool:
         """Whether a repeat is counted, not written out in so many copies."""
@@ -219,7 +231,7 @@ class Pieces(Construction):
     def alternatives(
         self, expr: Alt, a: int, b: int, origin: Origin | None, stack: list[Task]
     ) -> None:
-        """Any one of them; many as a tree of what they begin with: bytes, or parts that are one object."""
+        """Any one of them; many become a tree, in which equal beginnings (of bytes, of the same objects) are shared."""
         if len(expr.items) <= _FACTORED:
             super().alternatives(expr, a, b, origin, stack)
             return
@@ -241,13 +253,13 @@ class Pieces(Construction):
                     else:
                         stack.append((element, at, following, place))
                 at = following
-            # what an alternative ends with leads to the end itself: it may be a use of a rule at the end of its own
+            # the last element leads to the end itself, without an empty edge: it may be a call at the end of a rule
             stack.append((last, at, b, place))
 
     # -- rows ----------------------------------------------------------------------------------
 
     def marks(self) -> tuple[int, int, int]:
-        """How much there is, for :meth:`edges` to begin at."""
+        """How much has been collected: with it, :meth:`edges` gives only what comes later."""
         return len(self.rows), len(self.literals), len(self.placed)
 
     def edges(self, since: tuple[int, int, int] = (0, 0, 0)) -> Rows:
@@ -264,7 +276,7 @@ class Pieces(Construction):
         return np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
 
 
-#: what a fragment is worth being made of
+#: the kinds of expressions that fragments are made of
 _SHARED = frozenset((Seq, Alt, Repeat, Graph, CharSet))
 
 
@@ -304,9 +316,9 @@ def _made(expr: Expr) -> Fragment | _State:
 
 
 def _stands_alone(top: Expr) -> bool:
-    """Whether an expression is the same in every grammar; marks the parts of it of which no fragment is made.
+    """Whether an expression means the same in every grammar; parts that do not are marked, and not searched again.
 
-    Parts first, without recursion: expressions may be nested deeply. What is marked is not looked into again.
+    Parts first, without recursion: expressions may be nested deeply.
     """
     alone: dict[int, bool] = {}
     stack = [top]
@@ -328,7 +340,7 @@ def _stands_alone(top: Expr) -> bool:
         if waiting:
             stack += waiting
             continue
-        # an origin within is one of the grammar that wrote it
+        # the origin of a part is a place in one grammar
         alone[id(expr)] = all(alone[id(part)] and part.origin is None for part in parts)
         if not alone[id(expr)]:
             _fragments.put(expr, _NONE)
@@ -353,7 +365,7 @@ def _of_literals(literals: Sequence[tuple[int, int, int, bytes]]) -> Rows:
 
 
 def _moved(placed: Sequence[tuple[Fragment, int, int, int]]) -> Rows:
-    """Rows of fragments where these stand: the first and the last column are positions."""
+    """The edges of fragments with positions for sources and targets, in place of numbers within a fragment."""
     out = np.concatenate([one[0].edges for one in placed], axis=1)
     lengths = [one[0].n_edges for one in placed]
     table = np.array([one[1:] for one in placed], dtype=np.int32)

@@ -41,7 +41,7 @@ def language_of(graph: Graph) -> Language:
 
 
 def is_ample(language: Language, length: int) -> bool:
-    """Whether all beginnings of a language up to a length go on in more ways than texts ever come."""
+    """Whether each beginning of at most so many characters goes on in more ways than there are ever texts."""
     targets: dict[int, set[int]] = {}
     for source, _, _, target in language.steps:
         targets.setdefault(source, set()).add(target)

@@ -170,7 +170,7 @@ class _Linear:
     def connect(
         self, part: Expr, state: int, shared: int, todo: list[tuple[Expr, int]]
     ) -> Expr | None:
-        """Connect a part, or leave its pieces to do; gives a use that stands in the way."""
+        """Connect a part, or put its pieces on ``todo``; returns a use that makes the rule not linear, if any."""
         if id(part) not in self.holders:
             self.edge(state, part, shared)
         elif isinstance(part, Ref):

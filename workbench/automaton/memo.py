@@ -1,4 +1,4 @@
-"""What is worked out about expressions once a process, by identity: to compare large ones takes too long."""
+"""What is worked out about expressions once a process; kept by identity, as comparing large ones takes too long."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 class Memo(Generic[_T]):
     """Values by expression, for as long as it lives; all are forgotten when they weigh too much.
 
-    Safe to use from many threads: of values that two of them put for one expression, either is right.
+    Safe to use from many threads: where two of them put a value for the same expression, either may be kept.
     """
 
     __slots__ = ("_known", "_most", "_weight")

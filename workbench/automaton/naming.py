@@ -48,8 +48,8 @@ def rule_title(automaton: Automaton, rule: str) -> str:
 def places(automaton: Automaton, state: int, within: tuple[str, ...] = ()) -> tuple[str, ...]:
     """JSON pointers of a state of a schema, ``not …`` where it stands for what is excluded; else rule names.
 
-    ``within`` are the names of the counted part that the state is a round of, where that is known: rounds are
-    shared by parts that look alike, and the rule that had one first says nothing of the others.
+    ``within`` are the names of the counted part to whose rounds the state belongs, where that is known. Parts that
+    look alike share the states of a round, which know only the rule that had them first: it says nothing of the others.
     """
     if 0 <= state < len(automaton.state_origins):
         pointers = [

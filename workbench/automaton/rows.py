@@ -1,6 +1,6 @@
 """Rows of edges by state, as they are appended to an automaton that grows.
 
-Rows lie by column: the source comes first.
+Arrays of rows are transposed: ``rows[0]`` is the column of sources.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def closure(start: int, skips: dict[int, list[int]]) -> list[int]:
 
 
 def extended(starts: _Rows, sources: _Rows, first: int, n: int) -> _Rows:
-    """CSR offsets with those of ``n`` more states from ``first`` on, by the sources of their rows."""
+    """CSR offsets, followed by those of ``n`` more states (numbers from ``first`` on) whose rows have these sources."""
     more = np.bincount(sources - first, minlength=n).cumsum() + starts[-1]
     return np.concatenate([starts, more.astype(np.int32)])
 

@@ -18,7 +18,7 @@ _MOST_MEMBERS = 1 << 20
 
 
 def require(holds: bool, what: str) -> None:
-    """Raise ``ValueError`` that says of what something does not hold."""
+    """Raise ``ValueError`` where something does not hold; ``what`` is the part of the automaton that is wrong."""
     if not holds:
         raise ValueError(f"{what} of the automaton")
 
@@ -39,8 +39,22 @@ def fills(starts: NDArray[Any], size: int) -> bool:
 
 
 def check_automaton(a: Automaton) -> None:
-    """That no number points outside of what it numbers; the kernels do not look."""
-    n, n_entries, n_loops = a.n_states, len(a.entry_state), len(a.loop_entry)
+    """Check that every number in the arrays points to something that exists: the kernels do not look.
+
+    Raises ``ValueError`` where one does not.
+    """
+    _check_rows(a)
+    _check_scopes(a)
+    _check_texts(a)
+    _check_loops(a)
+    for names in (a.state_rules, a.state_origins, a.watched, a.between):
+        require(len(names) == a.n_states, "names")
+    require(len(a.entry_names) == len(a.entry_state), "names")
+
+
+def _check_rows(a: Automaton) -> None:
+    """States and what leads on from them."""
+    n, n_entries = a.n_states, len(a.entry_state)
     require(0 < n < _MOST_STATES and 0 <= a.start < n, "states")
     for starts, columns in (
         (a.edge_start, (a.edge_lo, a.edge_hi, a.edge_target)),
@@ -60,9 +74,16 @@ def check_automaton(a: Automaton) -> None:
         require(within(targets, 0, n), "targets")
     require(within(a.call_entry, 0, n_entries), "calls")
     require(within(a.call_return, JUMP, n), "calls")
-    require(within(a.call_loop, -1, n_loops), "calls")
+    require(within(a.call_loop, -1, len(a.loop_entry)), "calls")
     require(within(a.call_watch, -1 - len(a.scopes), len(a.watches)), "calls")
     require(within(a.empty_guard, -1, len(a.guards)), "guards")
+    framed = (a.call_loop >= 0) | (a.call_watch != -1)
+    require(not np.any(framed & (a.call_return == JUMP)), "calls")
+    require(not np.any((a.call_loop >= 0) & (a.call_watch != -1)), "calls")
+
+
+def _check_scopes(a: Automaton) -> None:
+    """What scopes count, and what guards ask."""
     for scope in a.scopes:
         require(0 <= scope.members <= _MOST_MEMBERS, "scopes")
         require(0 <= scope.required < 1 << scope.members, "scopes")
@@ -80,6 +101,10 @@ def check_automaton(a: Automaton) -> None:
         require(guard.kind != "take" or guard.among.bit_count() == 1, "guards")
         require(not number or 0 <= guard.among < len(a.watches), "guards")
         require(guard.kind not in ("name", "value") or guard.among.bit_count() == 1, "guards")
+
+
+def _check_texts(a: Automaton) -> None:
+    """Texts that are watched, and the languages of what a text can still become."""
     for watch in a.watches:
         require(watch.role in ROLES, "watches")
         require(0 <= watch.cell < 1 << 30, "watches")
@@ -91,15 +116,15 @@ def check_automaton(a: Automaton) -> None:
         for state, low, high, target in language.steps:
             fits = 0 <= state < size and 0 <= target < size and 0 <= low <= high < 0x110000
             require(fits, "languages")
-    framed = (a.call_loop >= 0) | (a.call_watch != -1)
-    require(not np.any(framed & (a.call_return == JUMP)), "calls")
-    require(not np.any((a.call_loop >= 0) & (a.call_watch != -1)), "calls")
+
+
+def _check_loops(a: Automaton) -> None:
+    """Counted repetitions."""
+    n_loops = len(a.loop_entry)
     parts = (a.loop_min, a.loop_max, a.loop_least, a.loop_alphabet)
     require(all(len(part) == n_loops for part in parts), "loops")
-    require(within(a.loop_entry, 0, n_entries) and within(a.loop_min, 0, 1 << 31), "loops")
+    require(within(a.loop_entry, 0, len(a.entry_state)), "loops")
+    require(within(a.loop_min, 0, 1 << 31), "loops")
     require(bool(((a.loop_max == -1) | (a.loop_max >= a.loop_min)).all()), "loops")
     require(all(least > 0 for least in a.loop_least), "loops")
     require(all(0 <= alphabet < 1 << 256 for alphabet in a.loop_alphabet), "loops")
-    for names in (a.state_rules, a.state_origins, a.watched, a.between):
-        require(len(names) == n, "names")
-    require(len(a.entry_names) == n_entries, "names")

@@ -1,6 +1,6 @@
-"""What a file holds, read when it is looked at: most of it never is.
+"""Parts of a file that are read when they are first looked at: most never are.
 
-Everything here stands in place of what a grammar and its automaton have otherwise, and equals it.
+Each class stands in place of a tuple or a mapping that a grammar or an automaton has otherwise, and equals it.
 """
 
 from __future__ import annotations

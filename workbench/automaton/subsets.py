@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from workbench.automaton.budgets import in_force, too_complex
-from workbench.grammar.ir import Alt, CharSet, Expr, Graph, Literal, Repeat, Seq
+from workbench.grammar.ir import CharSet, Expr, Literal, Origin, Repeat
+from workbench.grammar.thompson import Construction, Task
 
 __all__ = ["Meter", "Ranges", "Recogniser", "Subsets", "partition"]
 
 #: Sorted disjoint inclusive ranges of code points.
 Ranges = tuple[tuple[int, int], ...]
 
-#: What making a position counts as, beside visiting one.
+#: What making a position, or looking at a part, counts as, where visiting a position counts as one.
 _POSITION_WORK = 8
 _TOP = 0x110000
 _SURROGATES = (0xD800, 0xE000)
@@ -39,85 +39,57 @@ class Meter:
             raise too_complex("finite_states", self.rule)
 
 
-@dataclass(slots=True)
-class _Nfa:
+class _Nfa(Construction):
     """Positions with empty edges and edges over numbered character sets; 0 starts, 1 accepts."""
 
-    empty: list[list[int]]
-    moves: list[list[tuple[int, int]]]
-    sets: dict[Ranges, int]
+    def __init__(self, expr: Expr, meter: Meter) -> None:
+        self.empty: list[list[int]] = [[], []]
+        self.moves: list[list[tuple[int, int]]] = [[], []]
+        self.sets: dict[Ranges, int] = {}
+        self._meter = meter
+        self.connect(expr, 0, 1)
 
-    def state(self) -> int:
-        self.empty.append([])
-        self.moves.append([])
-        return len(self.empty) - 1
+    def position(self, origin: Origin | None, n: int = 1) -> int:
+        """The first of ``n`` new positions."""
+        first = len(self.empty)
+        self.empty.extend([] for _ in range(n))
+        self.moves.extend([] for _ in range(n))
+        return first
 
+    def skip(self, a: int, b: int) -> None:
+        """An empty edge."""
+        self.empty[a].append(b)
 
-def _build(expr: Expr, meter: Meter) -> _Nfa:
-    """Thompson's construction with an explicit stack of ``(expression, from, to)``.
+    def part(self, expr: Expr, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
+        """One expression; the parts of it go on ``stack``."""
+        self._meter.spend(_POSITION_WORK)
+        super().part(expr, a, b, origin, stack)
 
-    No expression adds an edge into its ``from`` or out of its ``to``, so alternatives may share both.
-    """
-    nfa = _Nfa([[], []], [[], []], {})
-    todo: list[tuple[Expr, int, int]] = [(expr, 0, 1)]
-    while todo:
-        meter.spend(_POSITION_WORK)
-        item, source, target = todo.pop()
-        if isinstance(item, CharSet):
-            number = nfa.sets.setdefault(item.ranges, len(nfa.sets))
-            nfa.moves[source].append((number, target))
-        elif isinstance(item, Seq | Literal):
-            parts = item.items if isinstance(item, Seq) else _characters(item)
-            at = source
-            for part in parts:
-                then = nfa.state()
-                todo.append((part, at, then))
-                at = then
-            nfa.empty[at].append(target)
-        elif isinstance(item, Alt):
-            todo.extend((part, source, target) for part in item.items)
-        elif isinstance(item, Repeat):
-            _build_repeat(nfa, todo, item, source, target, meter)
-        elif isinstance(item, Graph):
-            inner = [nfa.state() for _ in range(item.n_states)]
-            nfa.empty[source].append(inner[item.start])
-            for final in item.finals:
-                nfa.empty[inner[final]].append(target)
-            todo.extend((label, inner[a], inner[b]) for a, label, b in item.edges)
+    def leaf(self, expr: Expr, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
+        """A character out of a set, or a text; nothing else is an expression over characters."""
+        if isinstance(expr, CharSet):
+            self.moves[a].append((self._numbered(expr.ranges), b))
+        elif isinstance(expr, Literal):
+            self._literal(expr.data.decode("utf-8"), a, b)
         else:
-            raise TypeError(f"{type(item).__name__} is not an expression over characters")
-    return nfa
+            raise TypeError(f"{type(expr).__name__} is not an expression over characters")
 
+    def _literal(self, text: str, a: int, b: int) -> None:
+        self._meter.spend(len(text) * _POSITION_WORK)
+        here = a
+        for char in text:
+            there = self.position(None)
+            self.moves[here].append((self._numbered(((ord(char), ord(char)),)), there))
+            here = there
+        self.skip(here, b)
 
-def _build_repeat(
-    nfa: _Nfa,
-    todo: list[tuple[Expr, int, int]],
-    item: Repeat,
-    source: int,
-    target: int,
-    meter: Meter,
-) -> None:
-    at = nfa.state()
-    nfa.empty[source].append(at)
-    copies = item.min if item.max is None else item.max
-    meter.spend(copies * _POSITION_WORK)
-    for number in range(copies):
-        if number >= item.min:
-            nfa.empty[at].append(target)
-        first, then = nfa.state(), nfa.state()
-        nfa.empty[at].append(first)
-        todo.append((item.item, first, then))
-        at = then
-    nfa.empty[at].append(target)
-    if item.max is None:
-        first, last = nfa.state(), nfa.state()
-        nfa.empty[at].append(first)
-        nfa.empty[last].append(at)
-        todo.append((item.item, first, last))
+    def _numbered(self, ranges: Ranges) -> int:
+        return self.sets.setdefault(ranges, len(self.sets))
 
-
-def _characters(item: Literal) -> tuple[CharSet, ...]:
-    return tuple(CharSet(((ord(char), ord(char)),)) for char in item.data.decode("utf-8"))
+    def counts(self, expr: Repeat, copies: int) -> bool:
+        """Whether a repeat is counted: none is. So many copies may be beyond the budget."""
+        self._meter.spend(copies * _POSITION_WORK)
+        return False
 
 
 def partition(sets: Iterable[Ranges]) -> tuple[list[int], list[int], list[int]]:
@@ -157,7 +129,7 @@ class Subsets:
 
     def __init__(self, expr: Expr, rule: str | None) -> None:
         self.meter = Meter(rule)
-        self.nfa = _build(expr, self.meter)
+        self.nfa = _Nfa(expr, self.meter)
         self.bounds, self.classes, members = partition(self.nfa.sets)
         self.n_classes = len(members)
         self.classes_of = [

@@ -204,20 +204,21 @@ def bench_maskbench(  # noqa: PLR0913 - what the command line asks for
         limit_s=limit_s,
         memory_gb=memory_gb,
         results=str(results),
-        sessions={
-            name: sorted({record["session"] for record in of.values()})
-            for name, of in records.items()
-        },
+        sessions={name: _sessions(of.values()) for name, of in records.items()},
         not_installed=[engine.name for engine in asked if engine not in present],
         verdicts={name: verdicts(of.values()) for name, of in records.items()},
         times=time_sets(records, limit_s),
     )
     if slowest and OURS in records:
-        report.slowest_masks = _slowest_masks(
-            records[OURS], dict(files), encode, setup.vocabulary, slowest
-        )
-        report.slowest_compilations = _slowest_compilations(records[OURS], slowest)
+        ours = records[OURS]
+        report.slowest_masks = _slowest_masks(ours, dict(files), encode, setup.vocabulary, slowest)
+        report.slowest_compilations = _slowest_compilations(ours, slowest)
     return report
+
+
+def _sessions(records: Iterable[dict[str, Any]]) -> list[str]:
+    """When the runs began in which something was measured."""
+    return sorted({record["session"] for record in records})
 
 
 def _measured(

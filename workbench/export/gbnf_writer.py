@@ -18,7 +18,6 @@ from workbench.grammar.ir import (
     Expr,
     Grammar,
     Graph,
-    Guard,
     Literal,
     OtherText,
     Ref,
@@ -26,10 +25,9 @@ from workbench.grammar.ir import (
     Scope,
     Seq,
     Token,
-    children,
 )
 from workbench.grammar.json_strings import spelled_out
-from workbench.grammar.scopes import written_out
+from workbench.grammar.scopes import record_parts, uses_record, written_out
 from workbench.inputs import need_grammar
 
 __all__ = ["GbnfText", "to_gbnf"]
@@ -302,35 +300,28 @@ class _Writer:
         if scope.gather is not None:
             self.looser.setdefault("items that have to differ may be equal")
         plain = self.plain(scope)
-        if _holds(plain.item, Guard):
+        if uses_record(plain.item):
             return self.expr(self.keep(written_out(plain)), _SEQUENCE)
         return self.expr(plain.item, _SEQUENCE)
 
     def plain(self, scope: Scope) -> Scope:
         """A scope whose texts may come again; the same one when it keeps none."""
-        if not _holds(scope.item, OtherText):
+        if not _has_fresh_texts(scope.item):
             return scope
         item = self.keep(_unfresh(scope.item, self))
         return replace(scope, item=item)
 
 
-def _holds(expr: Expr, kind: type[Expr]) -> bool:
-    """Whether guards, or texts that may come once, of the scope at hand are in an expression."""
-    todo = [expr]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, kind) and (not isinstance(part, OtherText) or part.fresh):
-            return True
-        if not isinstance(part, Scope):
-            todo += children(part)
-    return False
+def _has_fresh_texts(expr: Expr) -> bool:
+    """Whether texts that may come once in the scope at hand are in an expression."""
+    return any(isinstance(part, OtherText) for part in record_parts(expr))
 
 
 def _unfresh(expr: Expr, writer: _Writer) -> Expr:
     if isinstance(expr, OtherText) and expr.fresh:
         writer.looser.setdefault("names that are not listed may come twice in an object")
         return replace(expr, fresh=False)
-    if isinstance(expr, Scope) or not _holds(expr, OtherText):
+    if isinstance(expr, Scope) or not _has_fresh_texts(expr):
         return expr
     if isinstance(expr, Seq | Alt):
         return replace(expr, items=tuple(_unfresh(item, writer) for item in expr.items))

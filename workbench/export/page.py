@@ -49,49 +49,19 @@ def page(
 ) -> str:
     """The page, as text."""
     title = recipe.title or f"A tested {recipe.kind.replace('_', ' ')} grammar"
-    passed = sum(e.fits(v) for e, v in zip(recipe.examples, verdicts, strict=True))
-    facts = [
-        ("examples", f"{passed} of {len(recipe.examples)} as expected"),
-        ("dead ends", counted(*distinct(recipe.reports(report)))),
-        ("GBNF", _gbnf_words(gbnf_entry)),
-        ("coverage of accepted examples", percent(covered.share)),
-        ("made", recipe.created),
-        ("versions", ", ".join(f"{name} {v}" for name, v in sorted(recipe.versions.items()))),
-    ]
-    if recipe.dead_end_note:
-        facts.insert(2, ("note on dead ends", recipe.dead_end_note))
-    if recipe.tokenizer is not None:
-        facts.append(
-            ("tokenizer", ", ".join(f"{k} {v}" for k, v in sorted(recipe.tokenizer.items())))
-        )
-    rows = [
-        (
-            example.expected,
-            label_bytes(example.data) or "(nothing)",
-            verdict.word,
-            "● as expected" if example.fits(verdict) else "✕ not as expected",
-        )
-        for example, verdict in zip(recipe.examples, verdicts, strict=True)
-    ]
     outcomes = grouped(grammar.outcomes)
     parts = [
         f"<h1>{escape(title)}</h1>",
-        _table("In short", ("what", "found"), facts),
+        _table(
+            "In short", ("what", "found"), _facts(recipe, verdicts, report, covered, gbnf_entry)
+        ),
         "<h2>Examples</h2>",
-        _table("", ("expected", "text", "verdict", "result"), rows),
+        _table("", ("expected", "text", "verdict", "result"), _examples(recipe, verdicts)),
         "<h2>Dead ends</h2>",
         f"<pre>{escape(str(report))}</pre>",
     ]
     if recipe.tokenizer_report is not None:
-        findings = recipe.tokenizer_report.get("findings", [])
-        rows_tok = [
-            (_sign(f), f["kind"], f["message"], f.get("path") or "", f["place"]) for f in findings
-        ]
-        summary = counted(*distinct([recipe.tokenizer_report]))
-        parts.append("<h2>Dead ends with the tokenizer</h2>")
-        parts.append(f"<p>{escape(summary)}</p>")
-        if rows_tok:
-            parts.append(_table("", ("", "kind", "what", "after", "from"), rows_tok))
+        parts += _with_tokenizer(recipe.tokenizer_report)
     parts += ["<h2>Coverage</h2>", f"<pre>{escape(str(covered))}</pre>"]
     if outcomes:
         parts += [
@@ -110,6 +80,60 @@ def page(
         + "\n".join(parts)
         + "\n</main></body></html>\n"
     )
+
+
+def _facts(
+    recipe: Recipe,
+    verdicts: Sequence[Verdict],
+    report: DeadEndReport,
+    covered: Coverage,
+    gbnf_entry: dict[str, Any],
+) -> list[tuple[str, str]]:
+    """The page in short."""
+    passed = sum(e.fits(v) for e, v in zip(recipe.examples, verdicts, strict=True))
+    facts = [
+        ("examples", f"{passed} of {len(recipe.examples)} as expected"),
+        ("dead ends", counted(*distinct(recipe.reports(report)))),
+        ("GBNF", _gbnf_words(gbnf_entry)),
+        ("coverage of accepted examples", percent(covered.share)),
+        ("made", recipe.created),
+        ("versions", ", ".join(f"{name} {v}" for name, v in sorted(recipe.versions.items()))),
+    ]
+    if recipe.dead_end_note:
+        facts.insert(2, ("note on dead ends", recipe.dead_end_note))
+    if recipe.tokenizer is not None:
+        facts.append(
+            ("tokenizer", ", ".join(f"{k} {v}" for k, v in sorted(recipe.tokenizer.items())))
+        )
+    return facts
+
+
+def _examples(recipe: Recipe, verdicts: Sequence[Verdict]) -> list[tuple[str, ...]]:
+    """A row for each example."""
+    return [
+        (
+            example.expected,
+            label_bytes(example.data) or "(nothing)",
+            verdict.word,
+            "● as expected" if example.fits(verdict) else "✕ not as expected",
+        )
+        for example, verdict in zip(recipe.examples, verdicts, strict=True)
+    ]
+
+
+def _with_tokenizer(report: Mapping[str, Any]) -> list[str]:
+    """What was found with the tokenizer of the recipe."""
+    parts = [
+        "<h2>Dead ends with the tokenizer</h2>",
+        f"<p>{escape(counted(*distinct([report])))}</p>",
+    ]
+    rows = [
+        (_sign(f), f["kind"], f["message"], f.get("path") or "", f["place"])
+        for f in report.get("findings", [])
+    ]
+    if rows:
+        parts.append(_table("", ("", "kind", "what", "after", "from"), rows))
+    return parts
 
 
 def _sign(finding: Mapping[str, Any]) -> str:

@@ -272,19 +272,7 @@ def build(recipe: Recipe) -> Built:
     files = {
         SOURCE_FILES[recipe.kind]: recipe.source.encode("utf-8", "backslashreplace"),
         "examples.json": _readable(_examples(recipe.examples, verdicts)),
-        "outcomes.json": _readable(
-            [
-                {
-                    "pointer": o.pointer,
-                    "keyword": o.keyword,
-                    "status": o.status,
-                    "detail": o.detail,
-                    "kinds": list(o.kinds),
-                    **({"warning": o.warning} if o.warning else {}),
-                }
-                for o in grammar.outcomes
-            ]
-        ),
+        "outcomes.json": _readable(_outcomes(grammar)),
         "dead_ends.json": _readable(report.to_json()),
         "coverage.json": _readable(covered.to_json()),
         "test_grammar.py": TEST_FILE.encode(),
@@ -328,6 +316,20 @@ def build(recipe: Recipe) -> Built:
     manifest["manifest_sha256"] = sha256(canonical(manifest)).hexdigest()
     files["manifest.json"] = _readable(manifest)
     return Built(files, manifest, tuple(problems))
+
+
+def _outcomes(grammar: Grammar) -> list[dict[str, Any]]:
+    return [
+        {
+            "pointer": o.pointer,
+            "keyword": o.keyword,
+            "status": o.status,
+            "detail": o.detail,
+            "kinds": list(o.kinds),
+            **({"warning": o.warning} if o.warning else {}),
+        }
+        for o in grammar.outcomes
+    ]
 
 
 def _examples(examples: Sequence[Example], verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:

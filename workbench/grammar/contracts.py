@@ -1,8 +1,8 @@
-"""What the kinds of expressions ask of an author, checked: once for each rule, when it is known.
+"""Checks of what the docstrings of expressions ask of an author: once for each rule, when it is known.
 
 Most of it is about the record of a scope: the parts that read and write it have to stand where the engine
-finds it, and name members that it has. What no look at a single rule can tell stays with the author: that
-what a guard lets begin can be finished, and that a watched text goes on in as many ways as it says.
+finds it, and name members that it has. Two things no single rule can tell, so that they stay with the author:
+that what a guard lets begin can be finished, and that a watched text goes on in as many ways as it says.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class _Rule:
             elif isinstance(expr, Repeat):
                 counted = counted or _counts(expr)
             for part in self.parts(expr, scope, counted):
-                # most parts, of which there is nothing else to say
+                # most parts, in which there is nothing else to check
                 if type(part) is ByteSet and not part.mask >> 256:
                     continue
                 if type(part) is not Literal:
@@ -93,7 +93,7 @@ class _Rule:
             self.complete(one, kinds)
 
     def parts(self, expr: Expr, scope: Scope | None, counted: bool) -> Collection[Expr]:
-        """The parts of an expression, each at least once, after what is to say of the whole."""
+        """Check an expression by itself; returns its parts, each at least once."""
         if isinstance(expr, Seq | Alt):
             return expr.items
         if isinstance(expr, Graph):
@@ -142,7 +142,7 @@ class _Rule:
             self.apart(expr, f"a use of rule {expr.name!r}")
 
     def graph(self, expr: Graph) -> Collection[Expr]:
-        """The labels of a graph that makes sense, each once."""
+        """Check the states of a graph; returns its labels, each once."""
         n = expr.n_states
         if not (0 <= expr.start < n and all(0 <= final < n for final in expr.finals)):
             self.refuse(expr, "the start or an end of a graph is none of its states", _states(n))
@@ -194,7 +194,7 @@ class _Rule:
             self.refuse(scope, "an outermost array has items that may be equal", "make it distinct")
 
     def complete(self, scope: Scope, kinds: set[str]) -> None:
-        """That the record of a scope is asked for all that the scope says."""
+        """Check that the guards in a scope ask for everything that the scope demands."""
         if (scope.required or scope.least or scope.gather is not None) and "end" not in kinds:
             remedy = 'put Guard("end") before each of its ends'
             self.refuse(scope, "nothing asks a scope whether it may end", remedy)
@@ -232,7 +232,7 @@ class _Rule:
             self.refuse(expr, f"{said} stands in a scope that does not gather", "let it gather")
         most = _CONSTANTS if kind == "value" else scope.members
         if not 0 <= among < 1 << most:
-            what = f"{said} names what is no member of its scope ({among:#b})"
+            what = f"{said} is for members that its scope does not have ({among:#b})"
             remedy = f"use bits 0 to {most - 1}" if most else "the scope has none"
             self.refuse(expr, what, remedy)
         if kind != "may" and among.bit_count() != 1:

@@ -47,7 +47,7 @@ _GUARDS: tuple[OneOf["may", "take", "other", "end", "between", "value", "name"],
     "value",
     "name",
 )
-#: what a text can be of what a scope gathers
+#: the roles that a text can have in what a scope gathers
 ROLES: tuple[OneOf["", "name", "string", "number"], ...] = ("", "name", "string", "number")
 #: how the characters of a text are spelled
 STYLES: tuple[JsonStyle, ...] = ("any", "ascii", "plain")
@@ -265,7 +265,7 @@ class Decoder:
         return found
 
     def rule(self, name: str) -> Expr:
-        """The expression of a rule. Raises ``KeyError`` for no such."""
+        """The expression of a rule. Raises ``KeyError`` where there is none of that name."""
         return self.expr(self.rules[name])
 
     def expr(self, top: int) -> Expr:
@@ -314,58 +314,67 @@ class Decoder:
             (name,) = given
             return Ref(self.text(name), origin=origin)
         if kind == _GRAPH:
-            n_states, start, n_finals, *rest = given
-            numbers = rest[n_finals:]
-            edges = tuple(
-                (source, exprs[label], target)
-                for source, label, target in zip(
-                    numbers[::3], numbers[1::3], numbers[2::3], strict=True
-                )
-            )
-            return Graph(n_states, start, tuple(rest[:n_finals]), edges, origin=origin)
+            return self._graph(given, origin)
         if kind == _TOKEN:
             negated, n_ids, *rest = given
             names = tuple(map(self.text, rest[n_ids:]))
             return Token(tuple(rest[:n_ids]), names, bool(negated), origin=origin)
         if kind == _OTHER:
-            body, within, style, cell, role, opening, *texts = given
-            if not (0 <= style < len(STYLES) and 0 <= role < len(ROLES)):
-                raise ValueError("a text in no known style or role")
-            known = tuple(map(self.text, texts))
-            language = exprs[within] if within >= 0 else None
-            if language is not None and not isinstance(language, Graph):
-                raise ValueError("a language that is no graph")
-            return OtherText(
-                known,
-                exprs[body],
-                cell >= 0,
-                max(0, cell),
-                language,
-                ROLES[role],
-                self.bytes(opening),
-                STYLES[style],
-                origin=origin,
-            )
+            return self._other_text(given, origin)
         if kind == _SCOPE:
-            item, members, required, least, most, named, gather = given
-            bound = None if most == -1 else self._count(most)
-            needed = int(self.text(required), 16)
-            return Scope(
-                exprs[item],
-                members,
-                needed,
-                self._count(least),
-                bound,
-                bool(named),
-                gather_in(self.text(gather)),
-                origin=origin,
-            )
+            return self._scope(given, origin)
         if kind == _GUARD:
             which, among, others = given
             if not 0 <= which < len(_GUARDS):
                 raise ValueError("a guard of no known kind")
             return Guard(_GUARDS[which], int(self.text(among), 16), bool(others), origin=origin)
         raise ValueError(f"{kind} is no kind of expression")
+
+    def _graph(self, given: list[int], origin: Origin | None) -> Graph:
+        n_states, start, n_finals, *rest = given
+        numbers = rest[n_finals:]
+        edges = tuple(
+            (source, self._exprs[label], target)
+            for source, label, target in zip(
+                numbers[::3], numbers[1::3], numbers[2::3], strict=True
+            )
+        )
+        return Graph(n_states, start, tuple(rest[:n_finals]), edges, origin=origin)
+
+    def _other_text(self, given: list[int], origin: Origin | None) -> OtherText:
+        body, within, style, cell, role, opening, *texts = given
+        if not (0 <= style < len(STYLES) and 0 <= role < len(ROLES)):
+            raise ValueError("a text in no known style or role")
+        known = tuple(map(self.text, texts))
+        language = self._exprs[within] if within >= 0 else None
+        if language is not None and not isinstance(language, Graph):
+            raise ValueError("a language that is no graph")
+        return OtherText(
+            known,
+            self._exprs[body],
+            cell >= 0,
+            max(0, cell),
+            language,
+            ROLES[role],
+            self.bytes(opening),
+            STYLES[style],
+            origin=origin,
+        )
+
+    def _scope(self, given: list[int], origin: Origin | None) -> Scope:
+        item, members, required, least, most, named, gather = given
+        bound = None if most == -1 else self._count(most)
+        needed = int(self.text(required), 16)
+        return Scope(
+            self._exprs[item],
+            members,
+            needed,
+            self._count(least),
+            bound,
+            bool(named),
+            gather_in(self.text(gather)),
+            origin=origin,
+        )
 
     def _count(self, number: int) -> int:
         return number if number >= 0 else int(self.bytes(-2 - number), 16)

@@ -163,19 +163,19 @@ JsonStyle = TypingLiteral["any", "ascii", "plain"]
 
 @dataclass(frozen=True, slots=True)
 class OtherText(Expr):
-    """What stands between the quotes of a JSON string, in any of its spellings, but none of some texts.
+    """The inside of a JSON string, between the quotes: a text in any of its spellings, but none of some ``texts``.
 
     The engine reads ``body``, all that may stand there, and watches what it spells. ``body`` is regular, has no
-    references and no counted repeats, and whatever of it has been read can go on in endlessly many ways. Where
-    there are ``texts``, it is every text there is in the spellings of a ``style``: so the same can be written
-    without them (:func:`~workbench.grammar.json_strings.spelled_out`), as a large expression.
+    references and no counted repeats, and every beginning of it can go on in endlessly many ways. Where there are
+    ``texts``, ``body`` is all texts there are, in the spellings of ``style``: so the same language can be written
+    without watching (:func:`~workbench.grammar.json_strings.spelled_out`), as a large expression.
 
     A ``fresh`` text is also none of the fresh ones with the same ``cell`` that came before in the same
     :class:`Scope`, whatever their spelling. With a ``role`` it is the name of a member, or a string or number that
-    is a value, of what the scope gathers (:class:`Gather`). Where what has been read of it may have few ways to
+    is a value, of what the scope gathers (:class:`Gather`). Where a beginning of it may have few ways to
     go on, ``within`` is the language that ``body`` spells, as a deterministic graph over ``CharSet`` labels,
     ``body`` spells each character as itself, and there are no ``texts``. The bytes of ``opening`` stand before
-    the text, and do not where no text is left.
+    the text; where no text is left that may come, they may not come either.
     """
 
     texts: tuple[str, ...]
@@ -194,13 +194,13 @@ class OtherText(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Gather:
-    """That a :class:`Scope` keeps the value which is read in it, and in which ways it may come.
+    """Makes a :class:`Scope` keep the value that is read in it, and says which values there may be.
 
     ``names`` are those of the members of an ``"object"``, ``counts`` how many values each can have; an ``"array"``
     has one count, of its items. 2**30 stands for endlessly many. ``ordered``: members come in their order.
     ``ample``: until it is closed, there are always endlessly many ways to go on. ``distinct``: no two items are
-    equal, whatever their spelling and order of names; the record of the ``outermost`` such array around a value
-    has what came, and those inside know it.
+    equal, whatever their spelling and order of names; the values that came are in the record of the ``outermost``
+    such array around them, for the arrays inside it as well.
 
     Where a scope gathers: each string or number that is a value is an :class:`OtherText` with a role and with
     ``within`` for what is not endless; other values are scopes that gather or constants behind a
@@ -217,7 +217,7 @@ class Gather:
     ample: bool = False
     distinct: bool = False
     outermost: bool = False
-    #: tells apart what may become other values, though all else is the same
+    #: tells apart scopes that may become different values, though all else is equal
     number: int = 0
 
 
@@ -249,8 +249,8 @@ class Guard(Expr):
     ``"may"``: one of the members ``among`` (bits) that has not come may still come, or, with ``others``, one
     without number. ``"take"``: the one member in ``among`` has not come, may come, and has come after it.
     ``"other"``: a member without number may come, and has come. ``"end"``: all required ones have come and
-    there are enough. ``"between"`` always lets pass: between two of them at most one member comes, which
-    tells how far the end is.
+    there are enough. ``"between"`` lets everything pass: at most one member comes between two of them, and
+    the distance to the end is computed from that.
 
     Where the scope gathers (:class:`Gather`): ``"value"``: null (``among`` is 1), true (2), false (4) or the empty
     string (8) comes.

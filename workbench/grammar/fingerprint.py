@@ -18,14 +18,14 @@ from workbench.grammar.lazy import LazyRules
 
 __all__ = ["content_key", "fingerprint"]
 
-# drawn afresh in each process, so that no object spells it
+# random, so that no text of an object can be mistaken for it
 _DECIMAL = f"decimal {token_hex(16)}"
 
 
 def fingerprint(grammar: Grammar) -> str | None:
     """Return a SHA-256 in hex over a grammar's content, for this process alone.
 
-    Of lazy rules their ``key`` is taken, nothing is written for it. None when the content cannot be told:
+    Lazy rules are represented by their ``key``: none is written for it. None when the content cannot be told:
     lazy rules without a key, a source that is neither text nor JSON.
     """
     digest = sha256()

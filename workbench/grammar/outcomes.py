@@ -1,4 +1,4 @@
-"""What became of a schema's constraints, told by kind: many places with one story are one line."""
+"""What became of a schema's constraints, in groups: places of which the same is to be said are one line."""
 
 from __future__ import annotations
 

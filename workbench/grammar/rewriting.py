@@ -15,7 +15,7 @@ def rewrite(
 ) -> Expr:
     """Replace sub-expressions, innermost first; ``replace`` gives ``None`` for what stays.
 
-    What an object occurs in twice is rewritten once. ``done`` keeps results for further calls, as long
+    An object that occurs several times is rewritten once. ``done`` keeps results for further calls, as long
     as the objects live.
     """
     done = {} if done is None else done

@@ -19,8 +19,11 @@ from workbench.diagnostics.verdicts import byte_vocabulary
 from workbench.engine.tokens import resolve_tokens
 from workbench.grammar.ir import (
     Alt,
+    CharSet,
+    Expr,
     Grammar,
     Guard,
+    Origin,
     OtherText,
     Ref,
     Repeat,
@@ -212,3 +215,38 @@ def test_every_kind_of_expression_is_known() -> None:
         kinds |= {type(part) for name in names for part in walk(grammar.rules[name])}
         Shortest(AuthorStates(grammar))
     assert len(kinds) >= 9
+
+
+@pytest.mark.parametrize("place", [None, "#/other"])
+@pytest.mark.parametrize("alone", [True, False])
+def test_what_is_a_node_of_its_own_wherever_it_belongs(place: str | None, alone: bool) -> None:
+    """Repetitions, watched texts and scopes keep what they ask for, in another place of a schema too."""
+    origin = Origin(place) if place else None
+    member = Alt((Seq((Guard("take", 1), literal("x"))), literal("")))
+    letters = Repeat(CharSet(((0x61, 0x7A),)), 0, None)
+    cases: list[tuple[Expr, list[str]]] = [
+        (Repeat(literal("x"), 2, 3, origin=origin), ["xx", "xxx"]),
+        (Repeat(literal("x"), 1, 1, origin=origin), ["x"]),
+        (OtherText(("x", "xxx"), letters, origin=origin), ["", "xx", "xxxx", "y"]),
+        (Scope(Seq((member, Guard("end"))), 1, 1, 1, 1, origin=origin), ["x"]),
+    ]
+    for part, fitting in cases:
+        top = part if alone else Seq((part, Seq(())))
+        root = Seq((literal("<"), Ref("part"), literal(">")), origin=Origin("#"))
+        grammar = Grammar({"root": root, "part": top}, "root")
+        for text in ("", "x", "xx", "xxx", "xxxx", "y"):
+            parse = AuthorParse(grammar)
+            whole = f"<{text}>".encode()
+            complete = parse.feed(whole) == len(whole) and parse.is_complete
+            assert complete == (text in fitting), (part, text)
+
+
+def test_ways_to_read_a_text_are_told_in_the_order_of_the_grammar() -> None:
+    source = 'root ::= "a" x | "a" y | "a" "3"\nx ::= "b" "1"\ny ::= "b" "2"'
+    parse = AuthorParse(wb.gbnf(source))
+    assert parse.feed(b"a") == 1
+    (stack,) = parse.stacks()
+    starts = [dot.after.start or 0 for dot in stack[0].dots if dot.after]
+    assert len(starts) == 3 and starts == sorted(starts)
+    assert parse.feed(b"b") == 1
+    assert [stack[0].rule for stack in parse.stacks()] == ["x", "y"]

@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
-from workbench.diagnostics.author.states import AuthorStates, Node, passed
-from workbench.grammar.ir import Grammar, Guard, Origin, Scope, Token
+from workbench.diagnostics.author.states import AuthorStates, Node
+from workbench.grammar.ir import Grammar, Guard, Origin, Token
+from workbench.grammar.scopes import passed
 from workbench.wording import number_of
 
 __all__ = ["DEFAULT_ITEMS", "Column", "Earley", "Item", "Step", "TooMuch", "members"]
@@ -186,9 +187,10 @@ class Earley:
             number, origin, count = item
             state = states[number]
             node = nodes[state.node]
-            for target in state.skips:
+            # what is written first is looked at first: the last one pushed
+            for target in reversed(state.skips):
                 todo.append(((target, origin, count), (item, k, None)))
-            for guard, target in state.guards:
+            for guard, target in reversed(state.guards):
                 if (mark := self._passed(node, count, guard)) is not None:
                     todo.append(((target, origin, mark), (item, k, None)))
             for mask, target, _ in state.bytes:
@@ -197,7 +199,7 @@ class Earley:
                 column.tokens.append((ids, target, item))
             counting = node.kind == "repeat" and not state.final
             if not counting or node.most is None or count < node.most:
-                for callee, target, _ in state.calls:
+                for callee, target, _ in reversed(state.calls):
                     waiting = column.waiting.setdefault(callee, [])
                     waiting.append((item, target))
                     if len(waiting) == 1:
@@ -224,10 +226,11 @@ class Earley:
                     todo.append((after, (caller, origin, item)))
 
     def _passed(self, node: Node, mark: int, guard: Guard) -> int | None:
-        if not isinstance(node.expr, Scope):
+        scope = node.scope
+        if scope is None:
             return mark
         came, count, texts = self._records[mark]
-        after = passed(node.expr, came, count, guard)
+        after = passed(scope, came, count, guard)
         return None if after is None else self._mark((*after, texts))
 
     def with_text(self, mark: int, cell: int, text: str) -> int | None:

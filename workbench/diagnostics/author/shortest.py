@@ -23,7 +23,6 @@ from workbench.grammar.ir import (
     Graph,
     Literal,
     Origin,
-    OtherText,
     Ref,
     Repeat,
     Scope,
@@ -209,7 +208,7 @@ class Shortest:
         if found < self.inside[node.number]:
             # of equal ways the one found first: a later one may go round through a caller
             self._following.update(following)
-        if node.kind == "other" and isinstance(node.expr, OtherText) and "" in node.expr.texts:
+        if "" in node.texts:
             return max(found, 1)
         return found
 
@@ -321,7 +320,7 @@ class Shortest:
                 body = self.states.states[node.start].calls[0][0]
                 times = node.least if self.inside[body] else 0
                 todo += [body] * min(times, MAX_TEXT)
-            elif node.kind == "other" and "" in node.texts:
+            elif "" in node.texts:
                 todo.append(other_text(node.texts))
             else:
                 todo += reversed(self._pieces(node.start, None))

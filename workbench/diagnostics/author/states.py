@@ -13,12 +13,10 @@ from dataclasses import dataclass, field, replace
 from typing import Literal as TypingLiteral
 
 from workbench.grammar.ir import (
-    Alt,
     ByteSet,
     CharSet,
     Expr,
     Grammar,
-    Graph,
     Guard,
     Literal,
     Origin,
@@ -28,11 +26,12 @@ from workbench.grammar.ir import (
     Scope,
     Seq,
     Token,
-    children,
 )
+from workbench.grammar.scopes import uses_record
+from workbench.grammar.thompson import Construction, Task
 from workbench.grammar.utf8 import utf8_graph
 
-__all__ = ["AuthorStates", "Node", "State", "passed"]
+__all__ = ["AuthorStates", "Node", "State"]
 
 Kind = TypingLiteral["rule", "part", "repeat", "body", "other", "scope"]
 
@@ -57,17 +56,26 @@ class Node:
     @property
     def texts(self) -> tuple[str, ...]:
         """The texts that an "other" has to differ from; none for other kinds."""
-        return self.expr.texts if isinstance(self.expr, OtherText) else ()
+        return self._other.texts if self._other else ()
 
     @property
     def fresh(self) -> bool:
         """Whether an "other" may come only once in its scope."""
-        return isinstance(self.expr, OtherText) and self.expr.fresh
+        return self._other is not None and self._other.fresh
 
     @property
     def cell(self) -> int:
         """The number of the set of texts that came, which an "other" has to differ from."""
-        return self.expr.cell if isinstance(self.expr, OtherText) else 0
+        return self._other.cell if self._other else 0
+
+    @property
+    def _other(self) -> OtherText | None:
+        return self.expr if self.kind == "other" and isinstance(self.expr, OtherText) else None
+
+    @property
+    def scope(self) -> Scope | None:
+        """The scope whose members a "scope" keeps a record of; None for other kinds."""
+        return self.expr if self.kind == "scope" and isinstance(self.expr, Scope) else None
 
 
 @dataclass(slots=True)
@@ -101,7 +109,7 @@ class AuthorStates:
         self.nodes: list[Node] = []
         self.states: list[State] = []
         self._rules: dict[str, int] = {}
-        self._parts: dict[tuple[int, str], int] = {}
+        self._parts: dict[tuple[int, Kind, str], int] = {}
         #: texts with bytes before them, and the same without
         self._opened: dict[int, tuple[OtherText, OtherText]] = {}
         self.root = self.rule(grammar.start)
@@ -141,191 +149,138 @@ class AuthorStates:
         self.nodes.append(Node(len(self.nodes), kind, rule, origin, expr, least, most))
         return len(self.nodes) - 1
 
-    def _part(self, kind: Kind, rule: str, origin: Origin | None, expr: Expr) -> int:
-        key = (id(expr), rule)
+    def part(self, kind: Kind, rule: str, origin: Origin | None, expr: Expr) -> int:
+        """The node of a part of a rule."""
+        key = (id(expr), kind, rule)
         found = self._parts.get(key)
         if found is None:
             least, most = (expr.min, expr.max) if isinstance(expr, Repeat) else (0, None)
             found = self._parts[key] = self._node(kind, rule, origin, expr, least, most)
         return found
 
-    def _state(self, node: int, final: bool = False) -> int:
-        self.states.append(State(node, final))
-        return len(self.states) - 1
+    def unopened(self, expr: OtherText) -> OtherText:
+        """A text without the bytes that stand before it; the same one for the same text."""
+        return self._opened.setdefault(id(expr), (expr, replace(expr, opening=b"")))[1]
 
     def _build(self, node: Node) -> None:
-        states, number = self.states, node.number
-        start = self._state(number)
         if node.kind == "repeat":
             assert isinstance(node.expr, Repeat)
             item = node.expr.item
             origin = item.origin or node.origin
             body = self._node("body", node.rule, origin, item)
+            start = len(self.states)
             # the target is not used: a repetition stays where it is and counts
-            states[start].calls.append((body, start, origin))
-            self._state(number, final=True)
+            self.states += [State(node.number, calls=[(body, start, origin)])]
+            self.states += [State(node.number, final=True)]
             node.start = start
-            return
-        end = self._state(number, final=True)
-        expr = node.expr
-        if isinstance(expr, OtherText):
-            expr = expr.body
-        elif isinstance(expr, Scope):
-            expr = expr.item
-        todo: list[tuple[Expr, int, int, Origin | None]] = [(expr, start, end, node.origin)]
-        first = True
-        while todo:
-            part, source, target, around = todo.pop()
-            place = part.origin or around
-            apart = not first and _elsewhere(part.origin, node.origin)
-            # what keeps the record of a scope stays in its node
-            if apart and not (isinstance(node.expr, Scope) and _holds_guards(part)):
-                called = self._part("part", node.rule, part.origin, part)
-                states[source].calls.append((called, target, place))
-                continue
-            first = False
-            self._add(part, source, target, place, node, todo)
-        node.start = start
+        else:
+            node.start = _Writer(self, node).start
 
-    def _add(
-        self,
-        part: Expr,
-        source: int,
-        target: int,
-        place: Origin | None,
-        node: Node,
-        todo: list[tuple[Expr, int, int, Origin | None]],
-    ) -> None:
-        """Lead from ``source`` to ``target`` by an expression; what it is made of is left to ``todo``."""
-        states, number = self.states, node.number
-        match part:
+
+class _Writer(Construction):
+    """Writes the states of a node; other nodes are called: rules, counted repetitions, parts that belong elsewhere."""
+
+    def __init__(self, author: AuthorStates, node: Node) -> None:
+        self._author = author
+        self._states = author.states
+        self._node = node
+        top = node.expr
+        if node.kind == "other" and isinstance(top, OtherText):
+            top = top.body
+        elif node.kind == "scope" and isinstance(top, Scope):
+            top = top.item
+        self._top = top
+        self.start = self.position(None, 2)
+        self._states[self.start + 1].final = True
+        self.connect(top, self.start, self.start + 1, node.origin)
+
+    def position(self, origin: Origin | None, n: int = 1) -> int:
+        """The first of ``n`` new states."""
+        number, states = self._node.number, self._states
+        first = len(states)
+        for _ in range(n):
+            states.append(State(number))
+        return first
+
+    def skip(self, a: int, b: int) -> None:
+        """An empty edge."""
+        self._states[a].skips.append(b)
+
+    def part(self, expr: Expr, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
+        """One expression; what belongs to another place of a schema is a node."""
+        if (
+            expr.origin is not None
+            and expr is not self._top
+            and _elsewhere(expr.origin, self._node.origin)
+            # what uses the record of a scope stays in its node
+            and not (self._node.kind == "scope" and uses_record(expr))
+        ):
+            self._call("part", expr, a, b, origin)
+        else:
+            super().part(expr, a, b, origin, stack)
+
+    def leaf(self, expr: Expr, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
+        """What is read, a call, or a guard."""
+        here = self._states[a]
+        match expr:
             case Literal(data=data):
-                self._add_bytes(data, source, target, place)
+                self._bytes(data, a, b, origin)
             case ByteSet(mask=mask):
-                states[source].bytes.append((mask, target, place))
+                here.bytes.append((mask, b, origin))
             case CharSet(ranges=ranges):
-                self._add_characters(ranges, source, target, place)
-            case Seq(items=items):
-                for i, item in enumerate(items):
-                    reached = target if i == len(items) - 1 else self._state(number)
-                    todo.append((item, source, reached, place))
-                    source = reached
-                if not items:
-                    states[source].skips.append(target)
-            case Alt(items=items):
-                todo += [(item, source, target, place) for item in items]
+                self._characters(ranges, a, b, origin)
             case Ref(name=name):
-                states[source].calls.append((self.rule(name), target, place))
-            case Repeat():
-                self._add_repeat(part, source, target, place, node, todo)
-            case Graph(n_states=n_states, start=start, finals=finals, edges=edges):
-                names = [self._state(number) for _ in range(n_states)]
-                states[source].skips.append(names[start])
-                for final in finals:
-                    states[names[final]].skips.append(target)
-                todo += [(label, names[a], names[b], place) for a, label, b in edges]
+                here.calls.append((self._author.rule(name), b, origin))
             case Token():
-                states[source].tokens.append((self.tokens.get(part, frozenset()), target, place))
+                ids = self._author.tokens.get(expr, frozenset())
+                here.tokens.append((ids, b, origin))
             case OtherText(opening=opening) if opening:
-                apart = self._opened.setdefault(id(part), (part, replace(part, opening=b"")))[1]
-                todo.append((Seq((Literal(opening), apart)), source, target, place))
+                text = self._author.unopened(expr)
+                stack.append((Seq((Literal(opening), text)), a, b, origin))
             case OtherText():
-                called = self._part("other", node.rule, place, part)
-                states[source].calls.append((called, target, place))
+                self._call("other", expr, a, b, origin)
             case Scope():
-                called = self._part("scope", node.rule, place, part)
-                states[source].calls.append((called, target, place))
+                self._call("scope", expr, a, b, origin)
             case Guard():
-                states[source].guards.append((part, target))
+                here.guards.append((expr, b))
             case _:
-                raise TypeError(f"not an expression: {part!r}")
+                raise TypeError(f"not an expression: {expr!r}")
 
-    def _add_bytes(self, data: bytes, source: int, target: int, place: Origin | None) -> None:
-        states, number = self.states, self.states[source].node
+    def counts(self, expr: Repeat, copies: int) -> bool:
+        """Whether a repeat is counted: each is."""
+        return True
+
+    def counted(
+        self, expr: Repeat, a: int, b: int, origin: Origin | None, stack: list[Task]
+    ) -> None:
+        """A repetition that is counted is a node of its own."""
+        self._call("repeat", expr, a, b, origin)
+
+    def _call(self, kind: Kind, expr: Expr, a: int, b: int, origin: Origin | None) -> None:
+        called = self._author.part(kind, self._node.rule, origin, expr)
+        self._states[a].calls.append((called, b, origin))
+
+    def _bytes(self, data: bytes, a: int, b: int, origin: Origin | None) -> None:
         if not data:
-            states[source].skips.append(target)
-        for i, byte in enumerate(data):
-            reached = target if i == len(data) - 1 else self._state(number)
-            states[source].bytes.append((1 << byte, reached, place))
-            source = reached
+            self.skip(a, b)
+            return
+        between = self.position(origin, len(data) - 1)
+        names = [a, *range(between, between + len(data) - 1), b]
+        for byte, source, target in zip(data, names, names[1:], strict=False):
+            self._states[source].bytes.append((1 << byte, target, origin))
 
-    def _add_characters(
-        self, ranges: tuple[tuple[int, int], ...], source: int, target: int, place: Origin | None
+    def _characters(
+        self, ranges: tuple[tuple[int, int], ...], a: int, b: int, origin: Origin | None
     ) -> None:
         """The bytes of one character in UTF-8."""
-        number = self.states[source].node
         n_states, edges = utf8_graph(ranges)
-        names = [source, target, *(self._state(number) for _ in range(n_states - 2))]
-        for a, low, high, b in edges:
+        between = self.position(origin, n_states - 2)
+        names = [a, b, *range(between, between + n_states - 2)]
+        for source, low, high, target in edges:
             mask = (1 << high + 1) - (1 << low)
-            self.states[names[a]].bytes.append((mask, names[b], place))
-
-    def _add_repeat(
-        self,
-        part: Repeat,
-        source: int,
-        target: int,
-        place: Origin | None,
-        node: Node,
-        todo: list[tuple[Expr, int, int, Origin | None]],
-    ) -> None:
-        """A loop is drawn; a repetition with other bounds is a node of its own, which counts."""
-        states, least, most = self.states, part.min, part.max
-        if most != 0 and (least > 1 or (most is not None and most > 1)):
-            called = self._part("repeat", node.rule, place, part)
-            states[source].calls.append((called, target, place))
-            return
-        if most is None:
-            begin, after = self._state(node.number), self._state(node.number)
-            states[source].skips.append(begin)
-            states[after].skips += [begin, target]
-            if least == 0:
-                states[begin].skips.append(target)
-            todo.append((part.item, begin, after, place))
-            return
-        if least == 0 or most == 0:
-            states[source].skips.append(target)
-        if most == 1:
-            todo.append((part.item, source, target, place))
+            self._states[names[source]].bytes.append((mask, names[target], origin))
 
 
-def _elsewhere(place: Origin | None, around: Origin | None) -> bool:
+def _elsewhere(place: Origin, around: Origin | None) -> bool:
     """Whether a part belongs to another place of a schema than what it stands in."""
-    if place is None or place.pointer is None:
-        return False
-    return around is None or place.pointer != around.pointer
-
-
-def _holds_guards(expr: Expr) -> bool:
-    """Whether an expression asks the record of the scope around it, or adds to it."""
-    todo = [expr]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, Guard) or (isinstance(part, OtherText) and part.fresh):
-            return True
-        if not isinstance(part, Scope):
-            todo += children(part)
-    return False
-
-
-def passed(scope: Scope, came: int, count: int, guard: Guard) -> tuple[int, int] | None:
-    """The record (members that came, as bits, and their number) after a guard; None where the guard stops it."""
-    owed = (scope.required & ~came).bit_count()
-    free = scope.most is None or count + owed < scope.most
-    left = guard.among & ~came
-    if guard.kind == "end":
-        return (came, count) if not owed and count >= scope.least else None
-    if guard.kind == "may":
-        passes = bool(left & scope.required) or (free and (bool(left) or guard.others))
-        return (came, count) if passes else None
-    if guard.kind == "other":
-        passes = free
-    elif guard.kind != "take":
-        return came, count
-    else:
-        passes = bool(left) and (free or bool(left & scope.required))
-    if not passes:
-        return None
-    # beyond the bounds the number does not matter
-    counted = scope.most is not None or count < scope.least
-    return came | (guard.among if guard.kind == "take" else 0), count + counted
+    return place.pointer is not None and (around is None or place.pointer != around.pointer)

@@ -21,12 +21,13 @@ from workbench.automaton.languages import language_of
 from workbench.automaton.model import MANY
 from workbench.diagnostics.author.earley import TooMuch
 from workbench.diagnostics.author.shortest import NEVER, Shortest, other_text
-from workbench.diagnostics.author.states import AuthorStates, Node, passed
+from workbench.diagnostics.author.states import AuthorStates, Node
 from workbench.diagnostics.dead_ends.ways_out import always_ends
 from workbench.engine import CompiledGrammar
 from workbench.engine.tokens import resolve_tokens
 from workbench.errors import GrammarTooComplex
-from workbench.grammar.ir import CharSet, Graph, Guard, OtherText, Scope
+from workbench.grammar.ir import CharSet, Graph, Guard, OtherText
+from workbench.grammar.scopes import passed
 from workbench.wording import number_of
 
 __all__ = ["StuckText", "stuck_by_records"]
@@ -68,7 +69,7 @@ def stuck_by_records(compiled: CompiledGrammar, budget: int) -> tuple[list[Stuck
     found: list[StuckText] = []
     left = budget
     stopped = ""
-    scopes = [n for n in sorted(shortest.reached) if isinstance(states.nodes[n].expr, Scope)]
+    scopes = [n for n in sorted(shortest.reached) if states.nodes[n].scope]
     for number in scopes:
         if shortest.inside[number] >= NEVER:
             continue
@@ -129,10 +130,10 @@ class _Walk:
     """The situations of one scope, the ones with most members first."""
 
     def __init__(self, shortest: Shortest, node: Node) -> None:
-        assert isinstance(node.expr, Scope)
+        assert node.scope is not None
         self._shortest = shortest
         self._states = shortest.states
-        self._scope = node.expr
+        self._scope = node.scope
         self._chains: dict[int, tuple[int, tuple[_Piece, ...]]] = {}
         self._places: dict[int, int] = {}
         self._few: dict[int, int] = {}

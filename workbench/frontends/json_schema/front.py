@@ -14,7 +14,7 @@ it is written). ``asking`` says what parts of a schema allow.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -28,14 +28,16 @@ from workbench.frontends.json_schema.read.document import Document
 from workbench.frontends.json_schema.read.plain import read_schema
 from workbench.frontends.json_schema.scalars.numbers import Notation
 from workbench.frontends.json_schema.text.json_values import MAX_LEVELS
-from workbench.frontends.json_schema.text.whitespace import layout
+from workbench.frontends.json_schema.text.whitespace import Layout, layout
 from workbench.grammar.fingerprint import content_key
 from workbench.grammar.ir import Grammar, JsonStyle, Outcome
+from workbench.grammar.lazy import LazyRules
 from workbench.wording import number_of
 
 __all__ = ["json_schema"]
 
 
+# long: every option has a line in the signature and one where it goes
 def json_schema(  # noqa: PLR0913 - options, by keyword
     schema: Mapping[str, Any] | bool | str | bytes,
     *,
@@ -94,18 +96,13 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
     ``dict(grammar.rules)`` writes all), ``UnsatisfiableGrammar`` when no value satisfies the schema,
     ``WrongType`` for what is no schema at all, ``ValueError`` for a bad option.
     """
-    if property_order not in ("schema", "any"):
-        raise ValueError(f"property_order must be 'schema' or 'any', not {property_order!r}")
-    if on_unsupported not in ("raise", "report"):
-        raise ValueError(f"on_unsupported must be 'raise' or 'report', not {on_unsupported!r}")
-    if on_dangling not in ("raise", "forbid"):
-        raise ValueError(f"on_dangling must be 'raise' or 'forbid', not {on_dangling!r}")
-    if formats not in ("assert", "annotate"):
-        raise ValueError(f"formats must be 'assert' or 'annotate', not {formats!r}")
-    if draft not in (None, 4, 6, 7, 2019, 2020):
-        raise ValueError(f"draft must be 4, 6, 7, 2019 or 2020, not {draft!r}")
-    if numbers not in ("any", "plain"):
-        raise ValueError(f"numbers must be 'any' or 'plain', not {numbers!r}")
+    _need_one_of("property_order", property_order, ("schema", "any"))
+    _need_one_of("on_unsupported", on_unsupported, ("raise", "report"))
+    _need_one_of("on_dangling", on_dangling, ("raise", "forbid"))
+    _need_one_of("formats", formats, ("assert", "annotate"))
+    if draft is not None:
+        _need_one_of("draft", draft, (4, 6, 7, 2019, 2020))
+    _need_one_of("numbers", numbers, ("any", "plain"))
     if ascii_only and not unicode_escapes:
         raise ValueError("ascii_only needs unicode_escapes")
     limits = chosen(budgets, "json_schema")
@@ -130,57 +127,54 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
                 forbid_dangling=on_dangling == "forbid",
             )
             document.read()
-            counter = plan_unique_items(document)
-            root = counter.nodes.of((document.root,))
-            if counter.emptiness.is_empty(root):
-                raise UnsatisfiableGrammar(*counter.emptiness.blame(root))
             writer = Writer(style, spelling, unique_keys)
-            rules, start = Emitter(counter, writer, notation).rules(root)
+            rules, start = _rules(document, writer, notation)
     except RecursionError:
         raise GrammarTooComplex("schema nesting levels", MAX_LEVELS) from None
-    outcomes = document.outcomes
-    if spelling != "any":
-        detail = "ASCII only" if ascii_only else "no \\u escapes, nor characters that need them"
-        kinds = ("escapes",) if ascii_only else ("escapes", "values")
-        outcomes = [Outcome("#", "escapes", "restricted", detail, kinds), *outcomes]
-    if numbers == "plain" or max_digits is not None:
-        outcomes = [_said_of_numbers(notation), *outcomes]
-    if style.detail:
-        said = Outcome("#", "whitespace", "restricted", style.detail, ("whitespace",))
-        outcomes = [said, *outcomes]
     if style.indent is not None:
         rules = indented(rules, start, writer.flat, style.indent)
     if registry is None:
-        rules.key = content_key(
-            parsed,
-            [
-                whitespace,
-                max_whitespace,
-                separators,
-                indent,
-                property_order,
-                on_unsupported,
-                on_dangling,
-                draft,
-                formats,
-            ],
-            [
-                additional_properties,
-                strict,
-                ascii_only,
-                unicode_escapes,
-                numbers,
-                max_digits,
-                unique_keys,
-            ],
-            asdict(limits),
-        )
+        texts = [whitespace, max_whitespace, separators, indent]
+        meant = [property_order, on_unsupported, on_dangling, draft, formats]
+        flags = [additional_properties, strict, ascii_only, unicode_escapes]
+        values = [numbers, max_digits, unique_keys]
+        rules.key = content_key(parsed, texts + meant, flags + values, asdict(limits))
+    outcomes = (*_restrictions(style, spelling, notation), *document.outcomes)
     if not unicode_escapes:
         # a rule that asks for what cannot be written has no text: then the builder has to look at all
         every = rules.all()
         if writer.lost:
-            return Grammar(every, start, "json_schema", parsed, tuple(outcomes))
-    return Grammar(rules, start, "json_schema", parsed, tuple(outcomes))
+            return Grammar(every, start, "json_schema", parsed, outcomes)
+    return Grammar(rules, start, "json_schema", parsed, outcomes)
+
+
+def _need_one_of(option: str, value: object, known: tuple[object, ...]) -> None:
+    """Raise ``ValueError`` for an option that is none of the known ones."""
+    if value not in known:
+        *most, last = map(repr, known)
+        raise ValueError(f"{option} must be {', '.join(most)} or {last}, not {value!r}")
+
+
+def _rules(document: Document, writer: Writer, notation: Notation) -> tuple[LazyRules, str]:
+    """The rules of a document that was read, and the one to start with."""
+    counter = plan_unique_items(document)
+    root = counter.nodes.of((document.root,))
+    if counter.emptiness.is_empty(root):
+        raise UnsatisfiableGrammar(*counter.emptiness.blame(root))
+    return Emitter(counter, writer, notation).rules(root)
+
+
+def _restrictions(style: Layout, spelling: JsonStyle, notation: Notation) -> Iterator[Outcome]:
+    """What options leave out of all texts."""
+    if style.detail:
+        yield Outcome("#", "whitespace", "restricted", style.detail, ("whitespace",))
+    if notation.plain or notation.most is not None:
+        yield _said_of_numbers(notation)
+    if spelling == "ascii":
+        yield Outcome("#", "escapes", "restricted", "ASCII only", ("escapes",))
+    elif spelling == "plain":
+        detail = "no \\u escapes, nor characters that need them"
+        yield Outcome("#", "escapes", "restricted", detail, ("escapes", "values"))
 
 
 def _said_of_numbers(notation: Notation) -> Outcome:

@@ -239,11 +239,7 @@ def any_order_object(
         others = [one for one in every_other if NEVER not in (one.key, one.value)]
         key, after = 3 + 2 * number, 4 + 2 * number
         edges.append((ends + number, Guard("between"), after))
-        groups: dict[Clauses, tuple[list[Listed], list[Other]]] = {}
-        for one in listed:
-            groups.setdefault(one.before, ([], []))[0].append(one)
-        for other in others:
-            groups.setdefault(other.before, ([], []))[1].append(other)
+        groups = _by_clauses(listed, others)
         for before, (some, rest) in groups.items():
             every = 0
             for one in some:
@@ -281,6 +277,18 @@ def any_order_object(
         return NEVER
     graph = layout.nested(Graph(builder.n_states, start, (end,), tuple(edges), origin=origin))
     return Scope(graph, members, required, least, most, names, gather, origin=origin)
+
+
+def _by_clauses(
+    listed: Sequence[Listed], others: Sequence[Other]
+) -> dict[Clauses, tuple[list[Listed], list[Other]]]:
+    """Members by what has to be asked before they may begin."""
+    found: dict[Clauses, tuple[list[Listed], list[Other]]] = {}
+    for one in listed:
+        found.setdefault(one.before, ([], []))[0].append(one)
+    for other in others:
+        found.setdefault(other.before, ([], []))[1].append(other)
+    return found
 
 
 def _by_key(others: Sequence[Other]) -> list[list[Other]]:

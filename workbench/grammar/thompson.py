@@ -1,20 +1,15 @@
 """Thompson's construction (1968): an expression becomes positions with empty edges between its parts.
 
 What a leaf becomes, where positions are kept, and which repeats are counted instead of written out is up to the
-subclasses: bytes (``fragments.py``), classes of characters (``subsets.py``), the author's own states
-(``diagnostics``), places of a scope (``grammar``).
+subclasses: ``automaton/fragments.py`` makes edges of bytes, ``automaton/subsets.py`` edges of characters,
+``diagnostics/author/states.py`` the states of the author's rules, ``scopes.py`` the places of a scope.
 """
 
 from __future__ import annotations
 
-from itertools import groupby
+from workbench.grammar.ir import Alt, Expr, Graph, Origin, Repeat, Seq
 
-from workbench.grammar.ir import Alt, Expr, Graph, Origin, Ref, Repeat, Seq
-
-__all__ = ["LONG_RUN", "Construction", "Task", "collapsed", "runs_joined"]
-
-#: equal neighbours from which on a sequence is counted
-LONG_RUN = 16
+__all__ = ["Construction", "Task"]
 
 #: an expression, where it begins and ends, and what it comes from
 Task = tuple[Expr, int, int, Origin | None]
@@ -23,8 +18,8 @@ Task = tuple[Expr, int, int, Origin | None]
 class Construction:
     """Connects positions by expressions; iterative, so that depth is no limit.
 
-    No expression adds an edge into the position where it begins or out of the one where it ends, so that alternatives
-    share both.
+    No expression adds an edge into the position where it begins or out of the one where it ends: so alternatives
+    can share both. ``origin`` is always the place that a part comes from, or else that of what is around it.
     """
 
     def position(self, origin: Origin | None, n: int = 1) -> int:
@@ -36,21 +31,21 @@ class Construction:
         raise NotImplementedError
 
     def leaf(self, expr: Expr, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
-        """What is neither a sequence, alternatives, a repeat nor a graph; what it stands for may go on ``stack``."""
+        """An expression of any other kind than those below. To connect others in its place, push them on ``stack``."""
         raise NotImplementedError
 
     def counts(self, expr: Repeat, copies: int) -> bool:
-        """Whether a repeat is counted, not written out in so many copies."""
+        """Whether a repeat is counted; asked before it is written out in so many copies (two or more)."""
         raise NotImplementedError
 
     def counted(
         self, expr: Repeat, a: int, b: int, origin: Origin | None, stack: list[Task]
     ) -> None:
-        """A repeat that is counted; what it stands for may go on ``stack``."""
+        """A repeat that is counted. To connect other expressions in its place, push them on ``stack``."""
         raise NotImplementedError
 
     def nothing(self) -> None:
-        """Some part has no text at all."""
+        """Called when a part has no text at all."""
 
     def connect(self, top: Expr, start: int, end: int, origin: Origin | None = None) -> None:
         """Lead from one position to another by the texts of an expression."""
@@ -74,7 +69,7 @@ class Construction:
 
     def sequence(self, expr: Seq, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
         """One after the other."""
-        items = runs_joined(expr.items)
+        items = expr.items
         last = len(items) - 1
         if last < 0:
             self.skip(a, b)
@@ -123,7 +118,6 @@ class Construction:
         self, expr: Repeat, a: int, b: int, origin: Origin | None, stack: list[Task]
     ) -> None:
         """So many times."""
-        expr = collapsed(expr)
         item, least, most = expr.item, expr.min, expr.max
         if most is not None and least > most:
             self.nothing()
@@ -157,42 +151,3 @@ class Construction:
         else:
             stack.append((item, here, here, origin))
         self.skip(here, b)
-
-
-def collapsed(expr: Repeat) -> Repeat:
-    """Write a repeat of a repeat as one where the counts that it allows have no gaps.
-
-    ``(x{m,n}){p,q}`` allows the counts from k*m to k*n for each k in p..q; they join up when each
-    range begins no later than right after the one before it, for which the first two decide.
-    """
-    while isinstance(expr.item, Repeat):
-        inner = expr.item
-        m, n, p, q = inner.min, inner.max, expr.min, expr.max
-        if (n is not None and n < m) or (q is not None and q < p):
-            break
-        top = None if n is None or q is None else n * q
-        if n == 0 or q == 0:
-            top = 0
-        joined = p == q or (m <= 1 if p == 0 else n is None or n * p + 1 >= m * (p + 1))
-        if not joined:
-            break
-        expr = Repeat(inner.item, m * p, top, origin=expr.origin or inner.origin)
-    return expr
-
-
-def _identity(item: Expr) -> object:
-    return item.name if isinstance(item, Ref) else id(item)
-
-
-def runs_joined(items: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """Write long runs of one and the same part as a repeat."""
-    if len(items) < LONG_RUN:
-        return items
-    out: list[Expr] = []
-    for _, group in groupby(items, _identity):
-        run = list(group)
-        if len(run) < LONG_RUN:
-            out += run
-        else:
-            out.append(Repeat(run[0], len(run), len(run), origin=run[0].origin))
-    return tuple(out)
