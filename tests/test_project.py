@@ -26,6 +26,7 @@ LAYERS = (
     "errors",
     "inputs",
     "readable",
+    "collector",
     "jit",
     "grammar",
     "automaton",

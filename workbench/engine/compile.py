@@ -10,6 +10,7 @@ from workbench.automaton.budgets import Budgets, chosen
 from workbench.automaton.build import build_automaton
 from workbench.automaton.model import NOT_BUILT, Automaton
 from workbench.automaton.serial import Artifact, read_artifact, write_artifact
+from workbench.collector import CollectorWaits
 from workbench.engine.content_cache import CacheInfo, ContentCache
 from workbench.engine.engine import Engine
 from workbench.engine.matcher import Matcher
@@ -46,7 +47,8 @@ class CompiledGrammar:
         automaton, budgets = self.automaton, self.engine.budgets
         if NOT_BUILT in automaton.entry_state:
             # another one: this one grows under the lock of its engine
-            automaton = _automaton(self.grammar, self.vocabulary, budgets).complete()
+            with CollectorWaits():
+                automaton = _automaton(self.grammar, self.vocabulary, budgets).complete()
         missing = frozenset(self.vocabulary.missing_bytes)
         try:
             package = version("grammar-workbench")
@@ -125,8 +127,10 @@ def load_compiled(
 
 
 def _compile(grammar: Grammar, vocabulary: Vocabulary, budgets: Budgets) -> CompiledGrammar:
-    automaton = _automaton(grammar, vocabulary, budgets)
-    return CompiledGrammar(grammar, vocabulary, automaton, Engine(automaton, vocabulary, budgets))
+    with CollectorWaits():
+        automaton = _automaton(grammar, vocabulary, budgets)
+        engine = Engine(automaton, vocabulary, budgets)
+    return CompiledGrammar(grammar, vocabulary, automaton, engine)
 
 
 def _automaton(grammar: Grammar, vocabulary: Vocabulary, budgets: Budgets) -> Automaton:

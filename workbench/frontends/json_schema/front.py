@@ -19,6 +19,7 @@ from dataclasses import asdict
 from typing import Any
 
 from workbench.automaton.budgets import Budgets, chosen, using
+from workbench.collector import CollectorWaits
 from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar
 from workbench.frontends.json_schema.containers.unique_items import plan_unique_items
 from workbench.frontends.json_schema.emit.emitter import Emitter
@@ -115,7 +116,7 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
     spelling: JsonStyle = "ascii" if ascii_only else "any" if unicode_escapes else "plain"
     style = layout(whitespace, max_whitespace, separators, indent)
     try:
-        with using(limits):
+        with CollectorWaits(), using(limits):
             parsed = read_schema(schema)
             document = Document(
                 parsed,
