@@ -27,6 +27,7 @@ LAYERS = (
     "inputs",
     "readable",
     "collector",
+    "content_cache",
     "jit",
     "grammar",
     "automaton",

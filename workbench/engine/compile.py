@@ -11,7 +11,7 @@ from workbench.automaton.build import build_automaton
 from workbench.automaton.model import NOT_BUILT, Automaton
 from workbench.automaton.serial import Artifact, read_artifact, write_artifact
 from workbench.collector import CollectorWaits
-from workbench.engine.content_cache import CacheInfo, ContentCache
+from workbench.content_cache import CacheInfo, ContentCache
 from workbench.engine.engine import Engine
 from workbench.engine.matcher import Matcher
 from workbench.engine.tokens import resolve_tokens
