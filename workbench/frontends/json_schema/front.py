@@ -14,7 +14,7 @@ it is written). ``asking`` says what parts of a schema allow.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -29,9 +29,11 @@ from workbench.frontends.json_schema.read.document import Document
 from workbench.frontends.json_schema.read.plain import read_schema
 from workbench.frontends.json_schema.scalars.numbers import Notation
 from workbench.frontends.json_schema.text.json_values import MAX_LEVELS
-from workbench.frontends.json_schema.text.whitespace import layout
+from workbench.frontends.json_schema.text.whitespace import Layout, layout
+from workbench.frontends.kept import content, copied, kept, limits_of
 from workbench.grammar.fingerprint import content_key
 from workbench.grammar.ir import Grammar, JsonStyle, Outcome
+from workbench.grammar.lazy import LazyRules
 from workbench.wording import number_of
 
 __all__ = ["json_schema"]
@@ -115,73 +117,97 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
     notation = Notation(numbers == "plain", max_digits)
     spelling: JsonStyle = "ascii" if ascii_only else "any" if unicode_escapes else "plain"
     style = layout(whitespace, max_whitespace, separators, indent)
-    try:
-        with CollectorWaits(), using(limits):
-            parsed = read_schema(schema)
-            document = Document(
-                parsed,
-                report=on_unsupported == "report",
-                draft=draft,
-                registry=registry,
-                formats=formats == "assert",
-                closed=strict or not additional_properties,
-                strict=strict,
-                any_order=property_order == "any",
-                notation=notation,
-                forbid_dangling=on_dangling == "forbid",
-            )
-            document.read()
-            counter = plan_unique_items(document)
-            root = counter.nodes.of((document.root,))
-            if counter.emptiness.is_empty(root):
-                raise UnsatisfiableGrammar(*counter.emptiness.blame(root))
-            writer = Writer(style, spelling, unique_keys)
-            rules, start = Emitter(counter, writer, notation).rules(root)
-    except RecursionError:
-        raise GrammarTooComplex("schema nesting levels", MAX_LEVELS) from None
+    told = [
+        *(whitespace, max_whitespace, separators, indent, property_order),
+        *(on_unsupported, on_dangling, draft, formats),
+        *(
+            additional_properties,
+            strict,
+            ascii_only,
+            unicode_escapes,
+            numbers,
+            max_digits,
+            unique_keys,
+        ),
+    ]
+
+    def make(parsed: dict[str, Any] | bool) -> Grammar:
+        document = Document(
+            parsed,
+            report=on_unsupported == "report",
+            draft=draft,
+            registry=copied(registry),
+            formats=formats == "assert",
+            closed=strict or not additional_properties,
+            strict=strict,
+            any_order=property_order == "any",
+            notation=notation,
+            forbid_dangling=on_dangling == "forbid",
+        )
+        grammar = _grammar(document, style, spelling, unique_keys)
+        if registry is None and isinstance(grammar.rules, LazyRules):
+            grammar.rules.key = content_key(parsed, told, asdict(limits))
+        return grammar
+
+    with using(limits):
+        try:
+            return _kept(schema, [*told, registry, *limits_of(limits)], make)
+        except RecursionError:
+            raise GrammarTooComplex("schema nesting levels", MAX_LEVELS) from None
+
+
+def _kept(
+    schema: Any, options: list[Any], make: Callable[[dict[str, Any] | bool], Grammar]
+) -> Grammar:
+    """The grammar of a schema in any form, made if it is not there, of values that nobody else has."""
+    if type(schema) is str or type(schema) is bytes:
+        return kept("json_schema of a text", schema, options, lambda: make(read_schema(schema)))
+    given = content(schema)
+    if given is None:
+        schema = read_schema(schema)
+        given = content(schema)
+
+    def read() -> Grammar:
+        parsed = copied(read_schema(schema))
+        if given is not None and content(parsed) != given:
+            raise RuntimeError("the schema was changed by another thread while it was read")
+        return make(parsed)
+
+    return kept("json_schema", given, options, read)
+
+
+def _grammar(document: Document, style: Layout, spelling: JsonStyle, unique_keys: bool) -> Grammar:
+    """Read a document and write its grammar."""
+    notation = document.notation
+    with CollectorWaits():
+        document.read()
+        counter = plan_unique_items(document)
+        root = counter.nodes.of((document.root,))
+        if counter.emptiness.is_empty(root):
+            raise UnsatisfiableGrammar(*counter.emptiness.blame(root))
+        writer = Writer(style, spelling, unique_keys)
+        rules, start = Emitter(counter, writer, notation).rules(root)
     outcomes = document.outcomes
     if spelling != "any":
+        ascii_only = spelling == "ascii"
         detail = "ASCII only" if ascii_only else "no \\u escapes, nor characters that need them"
         kinds = ("escapes",) if ascii_only else ("escapes", "values")
         outcomes = [Outcome("#", "escapes", "restricted", detail, kinds), *outcomes]
-    if numbers == "plain" or max_digits is not None:
+    if notation.plain or notation.most is not None:
         outcomes = [_said_of_numbers(notation), *outcomes]
     if style.detail:
         said = Outcome("#", "whitespace", "restricted", style.detail, ("whitespace",))
         outcomes = [said, *outcomes]
     if style.indent is not None:
         rules = indented(rules, start, writer.flat, style.indent)
-    if registry is None:
-        rules.key = content_key(
-            parsed,
-            [
-                whitespace,
-                max_whitespace,
-                separators,
-                indent,
-                property_order,
-                on_unsupported,
-                on_dangling,
-                draft,
-                formats,
-            ],
-            [
-                additional_properties,
-                strict,
-                ascii_only,
-                unicode_escapes,
-                numbers,
-                max_digits,
-                unique_keys,
-            ],
-            asdict(limits),
-        )
-    if not unicode_escapes:
+    # rules that are not written yet are written of the document's own values
+    source = copied(document.schema)
+    if spelling == "plain":
         # a rule that asks for what cannot be written has no text: then the builder has to look at all
         every = rules.all()
         if writer.lost:
-            return Grammar(every, start, "json_schema", parsed, tuple(outcomes))
-    return Grammar(rules, start, "json_schema", parsed, tuple(outcomes))
+            return Grammar(every, start, "json_schema", source, tuple(outcomes))
+    return Grammar(rules, start, "json_schema", source, tuple(outcomes))
 
 
 def _said_of_numbers(notation: Notation) -> Outcome:
