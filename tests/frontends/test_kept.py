@@ -277,6 +277,21 @@ def test_what_is_very_large_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None
     assert counts() == (0, 0, 0)
 
 
+def test_a_schema_that_is_nested_deeply() -> None:
+    schema: Any = {"type": "integer"}
+    for _ in range(400):
+        schema = {"properties": {"a": schema}}
+    text = json.dumps(schema)
+    first = wb.json_schema(text)
+    again = wb.json_schema(text)
+    assert counts() == (1, 1, 1)
+    assert again.source is not first.source
+    assert json.dumps(again.source) == text
+    first.source["properties"].clear()
+    assert json.dumps(wb.json_schema(text).source) == text
+    assert json.dumps(wb.json_schema(schema).source) == text
+
+
 def test_contents_of_values_that_share_or_never_end() -> None:
     """A few dictionaries of which each holds the one before twice stand for 2**40 values."""
     value: Any = {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from operator import attrgetter
@@ -108,8 +109,9 @@ def copied(value: Any) -> Any:
 @dataclass(frozen=True, slots=True)
 class _Kept:
     grammar: Grammar
-    #: a source that could be changed, and how long the key is
+    #: a source that could be changed, written, since reading is quicker than copying
     source: bytes | None
+    #: characters of the text or content
     length: int
 
     def own(self) -> Grammar:
@@ -121,7 +123,8 @@ class _Kept:
         put(one, "rules", rules if isinstance(rules, LazyRules) else dict(rules))
         put(one, "start", grammar.start)
         put(one, "kind", grammar.kind)
-        put(one, "source", grammar.source if self.source is None else pickle.loads(self.source))
+        source = self.source
+        put(one, "source", copied(grammar.source) if source is None else pickle.loads(source))
         put(one, "outcomes", grammar.outcomes)
         return one
 
@@ -140,8 +143,10 @@ def kept(
 
     def made() -> _Kept:
         grammar = make()
-        mutable = isinstance(grammar.source, dict | list)
-        source = pickle.dumps(grammar.source, pickle.HIGHEST_PROTOCOL) if mutable else None
+        source = None
+        if isinstance(grammar.source, dict):
+            with suppress(RecursionError):  # nested deeply
+                source = pickle.dumps(grammar.source, pickle.HIGHEST_PROTOCOL)
         return _Kept(grammar, source, len(given))
 
     key: Hashable = front_end, type(given), given, chosen
