@@ -30,6 +30,8 @@ LAYERS = (
     "errors",
     "inputs",
     "readable",
+    "collector",
+    "content_cache",
     "jit",
     "grammar",
     "automaton",

@@ -6,6 +6,9 @@ from .automaton.budgets import (
 from .automaton.linear import (
     NotRegular as NotRegular,
 )
+from .content_cache import (
+    CacheInfo as CacheInfo,
+)
 from .decoding import (
     Generation as Generation,
     GrammarLogitsProcessor as GrammarLogitsProcessor,
@@ -57,9 +60,6 @@ from .engine.compile import (
     cache_info as cache_info,
     clear_cache as clear_cache,
     load_compiled as load_compiled,
-)
-from .engine.content_cache import (
-    CacheInfo as CacheInfo,
 )
 from .engine.why import (
     Why as Why,

@@ -212,10 +212,8 @@ def need_matchers(values: Any, who: str) -> None:
         alone = "put it in a list" if hasattr(values, "fill_mask") else ""
         raise wrong_type(who, "a list of matchers", values, alone)
     if isinstance(values, list | tuple):
-        kinds = dict(
-            zip(map(type, values), values, strict=True)
-        )  # a batch is large, its types are few
-        for value in kinds.values():
+        # a batch is large, its types are few
+        for value in values if len(values) == 1 else {type(one): one for one in values}.values():
             need_matcher(value, who)
 
 

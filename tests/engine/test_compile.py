@@ -10,7 +10,7 @@ import pytest
 
 import workbench as wb
 from tests.engine.walks import mask_of
-from workbench.engine.content_cache import CacheInfo
+from workbench.content_cache import CacheInfo
 from workbench.grammar.ir import Alt, Expr, Grammar, Literal, Ref, Seq
 from workbench.grammar.lazy import LazyRules
 

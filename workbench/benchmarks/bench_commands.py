@@ -22,6 +22,7 @@ def add_bench(commands: Any) -> None:
     _add_masks(bench)
     _add_maskbench(bench)
     _add_growth(bench)
+    _add_process(bench)
     _add_suite(bench)
     _add_generation(bench)
 
@@ -80,6 +81,20 @@ def _add_growth(bench: Any) -> None:
     add("--memory", type=float, default=8.0, metavar="GB", help="of a process for schemas")
     _add_outputs(command)
     command.set_defaults(run=_growth)
+
+
+def _add_process(bench: Any) -> None:
+    command = bench.add_parser(
+        "process", help="first masks beside other packages and the collector, and repeated calls"
+    )
+    add = command.add_argument
+    add("--data", type=Path, required=True, metavar="PATH", help="archive of schemas")
+    add("--tokenizer", type=Path, required=True, metavar="PATH")
+    add("--sample", type=_positive, default=200, metavar="N", help="schemas, drawn at random")
+    add("--seed", type=int, default=0, metavar="S", help="of the draw")
+    add("--rounds", type=_positive, default=2, metavar="N", help="processes a way of the collector")
+    _add_outputs(command)
+    command.set_defaults(run=_process)
 
 
 def _add_suite(bench: Any) -> None:
@@ -206,6 +221,21 @@ def _growth(arguments: argparse.Namespace) -> int:
         sizes=QUICK if arguments.quick else FULL,
         limit_s=arguments.limit,
         memory_gb=arguments.memory,
+    )
+    print(report.text())
+    _write_outputs(arguments, report)
+    return 0
+
+
+def _process(arguments: argparse.Namespace) -> int:
+    from workbench.benchmarks.process import bench_process
+
+    report = bench_process(
+        arguments.data,
+        arguments.tokenizer,
+        sample=arguments.sample,
+        seed=arguments.seed,
+        rounds=arguments.rounds,
     )
     print(report.text())
     _write_outputs(arguments, report)

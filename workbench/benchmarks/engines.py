@@ -158,9 +158,11 @@ def _workbench(setup: Setup) -> Compiler:
     from workbench.engine import compile as compile_grammar
     from workbench.frontends.gbnf import gbnf
     from workbench.frontends.json_schema import json_schema
+    from workbench.frontends.kept import KEPT
 
     def compiler(case: Case) -> Callable[[Mask], Session]:
         kind, form = case.workbench
+        KEPT.clear()
         grammar = gbnf(form) if kind == "gbnf" else json_schema(form, whitespace="compact")
         compiled = compile_grammar(grammar, setup.vocabulary, **uncached(compile_grammar))
 

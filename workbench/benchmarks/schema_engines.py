@@ -105,10 +105,12 @@ def schema_engines(
 def _workbench(setup: Setup, options: dict[str, Any]) -> Compiler:
     from workbench.engine import compile as compile_grammar
     from workbench.frontends.json_schema import json_schema
+    from workbench.frontends.kept import KEPT
 
     afresh = uncached(compile_grammar)
 
     def compile_schema(schema: Any, mark: Callable[[str], None]) -> Start:
+        KEPT.clear()  # a microsecond
         grammar = json_schema(schema, **options)
         mark("front end")
         compiled = compile_grammar(grammar, setup.vocabulary, **afresh)

@@ -20,6 +20,8 @@ from workbench.wording import number_of
 __all__ = ["accept_all", "fill_masks", "fork_all", "rollback_all"]
 
 _LARGE = 1 << 63
+#: what one matcher says: no, yes
+_ALONE = np.zeros(1, dtype=np.bool_), np.ones(1, dtype=np.bool_)
 _threads: ThreadPoolExecutor | None = None
 
 
@@ -109,6 +111,8 @@ def accept_all(matchers: Sequence[Matcher], token_ids: Iterable[int]) -> NDArray
         raise ValueError(
             f"{number_of(len(matchers), 'matcher')} and {number_of(len(numbers), 'token')}"
         )
+    if len(numbers) == 1:
+        return _ALONE[matchers[0].accept(numbers[0])].copy()
     for token_id in numbers:
         if not -_LARGE <= token_id < _LARGE:  # no integer of the machine: refused as any other id
             matchers[0].accept(token_id)
@@ -148,7 +152,7 @@ def _whole(values: Any, who: str, wanted: str) -> list[int]:
         values = values.tolist()
     if not isinstance(values, Iterable) or isinstance(values, str):
         raise wrong_type(who, wanted, values)
-    return [need_number(one, who, wanted) for one in values]
+    return [one if one.__class__ is int else need_number(one, who, wanted) for one in values]
 
 
 def rollback_all(matchers: Iterable[Matcher], n: int | Iterable[int] = 1) -> None:

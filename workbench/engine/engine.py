@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from workbench.automaton.budgets import Budgets, too_complex
 from workbench.automaton.model import Automaton
+from workbench.collector import CollectorWaits
 from workbench.engine.arena import (
     ARENA_WORDS,
     UNIQUE_SLOTS,
@@ -248,8 +249,9 @@ class Engine:
         self.count[constants.NEED] = 0
         if self.automaton.grow is None:
             raise AssertionError(f"entry {entry} has no states")
-        self.automaton.grow(self.automaton, entry)
-        self.packed.sync()
+        with CollectorWaits():
+            self.automaton.grow(self.automaton, entry)
+            self.packed.sync()
         if self.packed.states_room > self._work_room:
             self._new_scratch()
 

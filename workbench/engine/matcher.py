@@ -84,6 +84,11 @@ class Matcher:
         "_history",
         "_mask",
         "_mask_address",
+        "_mask_base",
+        "_mask_pointer",
+        "_mask_rest",
+        "_mask_row",
+        "_mask_shape",
         "_mask_words",
         "_terminated",
         "compiled",
@@ -101,12 +106,23 @@ class Matcher:
         #: the top of the history, as long as the engine's epoch is this one
         self._at = 0
         self._epoch = -1
-        self._mask: Any = _NONE_YET
-        self._mask_words: Any = None
-        self._mask_address = 0
+        self._forget_mask()
         with self._engine.lock:
             engine = self._engine
             self._history = History(engine.sequences, engine.start, max_rollback, engine.replay)
+
+    def _forget_mask(self) -> None:
+        #: the mask that was written last, with its row
+        self._mask: Any = _NONE_YET
+        self._mask_row = 0
+        #: of a tensor: where its memory is, and where it was, with its shape then
+        self._mask_pointer: Any = None
+        self._mask_base = 0
+        self._mask_shape: Any = None
+        #: the row's words: those of the tokens, their address, and those beyond if there are any
+        self._mask_words: Any = None
+        self._mask_address = 0
+        self._mask_rest: Any = None
 
     def __repr__(self) -> str:
         state = "terminated" if self._terminated else "accepting" if self.is_accepting else "open"
@@ -126,19 +142,30 @@ class Matcher:
         ``(batch, words)``; row ``row`` is overwritten. Raises ``GrammarTooComplex`` (the row is left as it
         was) and ``ValueError`` for a mask of another shape or type, or a read-only one.
         """
-        if bitmask is self._mask and row == 0 and not self._terminated:
-            # the same array as before, which is what a loop does: no checks, no lock, no array handed over
-            engine = self._engine
-            if _QUICK:
-                try:
-                    if lookup_to(engine.ctx.handle, self._epoch, self._at, self._mask_address) == 0:
+        if bitmask is self._mask and row == self._mask_row and not self._terminated:
+            # the same as before, which is what a loop does: no checks, no lock, no array handed over
+            pointer = self._mask_pointer
+            if pointer is None or (
+                pointer() == self._mask_base and bitmask.shape == self._mask_shape
+            ):
+                engine = self._engine
+                if _QUICK:
+                    try:
+                        missed = lookup_to(
+                            engine.ctx.handle, self._epoch, self._at, self._mask_address
+                        )
+                    except Stopped:
+                        missed = 1  # it is said again under the lock
+                    if not missed:
+                        if self._mask_rest is not None:
+                            self._mask_rest[:] = 0
                         return
-                except Stopped:
-                    pass  # it is said again under the lock
-            with engine.lock:
-                self._at, self._epoch = self._history.top, engine.epoch
-                engine.fill(self._history, self._mask_words)
-            return
+                with engine.lock:
+                    self._at, self._epoch = self._history.top, engine.epoch
+                    engine.fill(self._history, self._mask_words)
+                if self._mask_rest is not None:
+                    self._mask_rest[:] = 0
+                return
         whole = self._target(bitmask, row)
         words = self._engine.n_words
         if self._terminated:
@@ -147,9 +174,23 @@ class Matcher:
         self._engine.fill(self._history, whole[:words])
         if whole.size > words:
             whole[words:] = 0
-        elif row == 0 and isinstance(bitmask, np.ndarray):
-            self._mask, self._mask_words = bitmask, whole
-            self._mask_address = whole.ctypes.data
+        self._remember(bitmask, row, whole)
+
+    def _remember(self, bitmask: Any, row: int, whole: NDArray[np.uint32]) -> None:
+        """Expect the same mask next time: its words, which live as long as they are expected."""
+        if isinstance(bitmask, np.ndarray):
+            self._mask_pointer, self._mask_base, self._mask_shape = None, 0, None
+        elif hasattr(bitmask, "data_ptr"):
+            # what a tensor's memory is can be changed under it
+            self._mask_pointer, self._mask_base = bitmask.data_ptr, bitmask.data_ptr()
+            self._mask_shape = bitmask.shape
+        else:
+            return
+        words = self._engine.n_words
+        self._mask, self._mask_row = bitmask, row
+        self._mask_words = whole[:words]
+        self._mask_rest = whole[words:] if whole.size > words else None
+        self._mask_address = whole.ctypes.data
 
     def _target(self, bitmask: Any, row: int) -> NDArray[np.uint32]:
         """The row as uint32 words, as many as the engine has or more."""
@@ -286,8 +327,7 @@ class Matcher:
         other._engine = self._engine
         other._terminated = self._terminated
         other._at, other._epoch = self._at, self._epoch
-        other._mask, other._mask_words = _NONE_YET, None
-        other._mask_address = 0
+        other._forget_mask()
         with self._engine.lock:
             other._history = self._history.fork()
         return other

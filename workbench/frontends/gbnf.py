@@ -38,11 +38,13 @@ from difflib import get_close_matches
 from typing import Any
 
 from workbench.automaton.budgets import Budgets, chosen, using
+from workbench.collector import CollectorWaits
 from workbench.errors import GrammarSyntaxError
 from workbench.frontends.gbnf_dialects import refuse_hexadecimal
 from workbench.frontends.gbnf_operators import Operations
 from workbench.frontends.gbnf_syntax import parse_tree
 from workbench.frontends.gbnf_terminals import Terminals
+from workbench.frontends.kept import kept, limits_of
 from workbench.frontends.unicode_sets import ANY
 from workbench.grammar.ir import (
     EMPTY,
@@ -74,6 +76,15 @@ def gbnf(text: str | bytes, start: str = "root", *, budgets: Budgets | None = No
     """
     limits = chosen(budgets, "gbnf")
     source = _decode(text)
+
+    def make() -> Grammar:
+        with CollectorWaits():
+            return _grammar(source, start, limits)
+
+    return kept("gbnf", source, [start, *limits_of(limits)], make)
+
+
+def _grammar(source: str, start: str, limits: Budgets) -> Grammar:
     refuse_hexadecimal(source)
     tree = parse_tree(source)
     terminals, operations = Terminals(source), Operations(source)

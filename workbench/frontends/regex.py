@@ -27,7 +27,9 @@ from typing import Any
 
 from workbench.automaton.budgets import Budgets, chosen, using
 from workbench.automaton.finite import to_graph
+from workbench.collector import CollectorWaits
 from workbench.errors import GrammarSyntaxError
+from workbench.frontends.kept import kept, limits_of
 from workbench.frontends.lookaround import look_automaton, looks_around, parse_looking
 from workbench.frontends.regex_parser import parse
 from workbench.frontends.unicode_sets import ANY
@@ -99,7 +101,16 @@ def regex(
     text is no part of it. Raises ``GrammarSyntaxError``, ``GrammarTooComplex`` where look-around needs too many
     states for ``budgets``, and ``WrongType`` for what is no pattern.
     """
-    pattern, limits = _checked(pattern), chosen(budgets, "regex")
+    checked, limits = _checked(pattern), chosen(budgets, "regex")
+
+    def make() -> Grammar:
+        with CollectorWaits():
+            return _grammar(checked, ignore_case, limits)
+
+    return kept("regex", checked, [ignore_case, *limits_of(limits)], make)
+
+
+def _grammar(pattern: str | bytes, ignore_case: bool, limits: Budgets) -> Grammar:
     expr: Expr
     try:
         expr = full_match(parse_regex(pattern, ignore_case=ignore_case, extended=True))

@@ -14,11 +14,12 @@ it is written). ``asking`` says what parts of a schema allow.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from workbench.automaton.budgets import Budgets, chosen, using
+from workbench.collector import CollectorWaits
 from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar
 from workbench.frontends.json_schema.containers.unique_items import plan_unique_items
 from workbench.frontends.json_schema.emit.emitter import Emitter
@@ -29,6 +30,7 @@ from workbench.frontends.json_schema.read.plain import read_schema
 from workbench.frontends.json_schema.scalars.numbers import Notation
 from workbench.frontends.json_schema.text.json_values import MAX_LEVELS
 from workbench.frontends.json_schema.text.whitespace import Layout, layout
+from workbench.frontends.kept import content, copied, kept, limits_of
 from workbench.grammar.fingerprint import content_key
 from workbench.grammar.ir import Grammar, JsonStyle, Outcome
 from workbench.grammar.lazy import LazyRules
@@ -111,41 +113,83 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
     notation = Notation(numbers == "plain", max_digits)
     spelling: JsonStyle = "ascii" if ascii_only else "any" if unicode_escapes else "plain"
     style = layout(whitespace, max_whitespace, separators, indent)
-    try:
-        with using(limits):
-            parsed = read_schema(schema)
-            document = Document(
-                parsed,
-                report=on_unsupported == "report",
-                draft=draft,
-                registry=registry,
-                formats=formats == "assert",
-                closed=strict or not additional_properties,
-                strict=strict,
-                any_order=property_order == "any",
-                notation=notation,
-                forbid_dangling=on_dangling == "forbid",
-            )
-            document.read()
-            writer = Writer(style, spelling, unique_keys)
-            rules, start = _rules(document, writer, notation)
-    except RecursionError:
-        raise GrammarTooComplex("schema nesting levels", MAX_LEVELS) from None
+    told = [
+        *(whitespace, max_whitespace, separators, indent, property_order),
+        *(on_unsupported, on_dangling, draft, formats),
+        *(
+            additional_properties,
+            strict,
+            ascii_only,
+            unicode_escapes,
+            numbers,
+            max_digits,
+            unique_keys,
+        ),
+    ]
+
+    def make(parsed: dict[str, Any] | bool) -> Grammar:
+        document = Document(
+            parsed,
+            report=on_unsupported == "report",
+            draft=draft,
+            registry=copied(registry),
+            formats=formats == "assert",
+            closed=strict or not additional_properties,
+            strict=strict,
+            any_order=property_order == "any",
+            notation=notation,
+            forbid_dangling=on_dangling == "forbid",
+        )
+        grammar = _grammar(document, style, spelling, unique_keys)
+        if registry is None and isinstance(grammar.rules, LazyRules):
+            grammar.rules.key = content_key(parsed, told, asdict(limits))
+        return grammar
+
+    with using(limits):
+        try:
+            return _kept(schema, [*told, registry, *limits_of(limits)], make)
+        except RecursionError:
+            raise GrammarTooComplex("schema nesting levels", MAX_LEVELS) from None
+
+
+def _kept(
+    schema: Any, options: list[Any], make: Callable[[dict[str, Any] | bool], Grammar]
+) -> Grammar:
+    """The grammar of a schema in any form, made if it is not there, of values that nobody else has."""
+    if type(schema) is str or type(schema) is bytes:
+        return kept("json_schema of a text", schema, options, lambda: make(read_schema(schema)))
+    given = content(schema)
+    if given is None:
+        schema = read_schema(schema)
+        given = content(schema)
+
+    def read() -> Grammar:
+        parsed = copied(read_schema(schema))
+        if given is not None and content(parsed) != given:
+            raise RuntimeError("the schema was changed by another thread while it was read")
+        return make(parsed)
+
+    return kept("json_schema", given, options, read)
+
+
+def _grammar(document: Document, style: Layout, spelling: JsonStyle, unique_keys: bool) -> Grammar:
+    """Read a document and write its grammar."""
+    notation = document.notation
+    with CollectorWaits():
+        document.read()
+        writer = Writer(style, spelling, unique_keys)
+        rules, start = _rules(document, writer, notation)
+    outcomes = (*_restrictions(style, spelling, notation), *document.outcomes)
     if style.indent is not None:
         rules = indented(rules, start, writer.flat, style.indent)
-    if registry is None:
-        texts = [whitespace, max_whitespace, separators, indent]
-        meant = [property_order, on_unsupported, on_dangling, draft, formats]
-        flags = [additional_properties, strict, ascii_only, unicode_escapes]
-        values = [numbers, max_digits, unique_keys]
-        rules.key = content_key(parsed, texts + meant, flags + values, asdict(limits))
-    outcomes = (*_restrictions(style, spelling, notation), *document.outcomes)
-    if not unicode_escapes:
+    # rules that are not written yet are written of the document's own values
+    source = copied(document.schema)
+    if spelling == "plain":
         # a rule that asks for what cannot be written has no text: then the builder has to look at all
         every = rules.all()
         if writer.lost:
-            return Grammar(every, start, "json_schema", parsed, outcomes)
-    return Grammar(rules, start, "json_schema", parsed, outcomes)
+            return Grammar(every, start, "json_schema", source, outcomes)
+    return Grammar(rules, start, "json_schema", source, outcomes)
 
 
 def _need_one_of(option: str, value: object, known: tuple[object, ...]) -> None:

@@ -7,7 +7,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Generic, TypeVar
 
@@ -18,13 +18,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """Counters of a cache since it was last cleared, and its size now."""
+    """Counters of a cache since it was last cleared, and its size now.
+
+    ``grammars`` are those of the grammars that front ends keep, where they belong to this one.
+    """
 
     hits: int
     misses: int
     entries: int
     bytes: int
     evictions: int
+    grammars: CacheInfo | None = field(default=None, compare=False)
 
 
 class ContentCache(Generic[T]):

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from workbench.engine.content_cache import CacheInfo, ContentCache
+from workbench.content_cache import CacheInfo, ContentCache
 
 
 def cache_of(
