@@ -130,7 +130,7 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
                 forbid_dangling=on_dangling == "forbid",
             )
             document.read()
-            counter = plan_unique_items(document)
+            counter = plan_unique_items(document, spelling, unique_keys)
             root = counter.nodes.of((document.root,))
             if counter.emptiness.is_empty(root):
                 raise UnsatisfiableGrammar(*counter.emptiness.blame(root))

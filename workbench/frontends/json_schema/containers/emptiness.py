@@ -15,8 +15,8 @@ from collections.abc import Callable
 from workbench.automaton.budgets import in_force, too_complex
 from workbench.errors import GrammarTooComplex, UnsupportedConstraint
 from workbench.frontends.json_schema.containers.array_plan import ArrayPlan
+from workbench.frontends.json_schema.containers.compared_texts import count_texts
 from workbench.frontends.json_schema.containers.derivatives import Derivatives, Fits, State
-from workbench.frontends.json_schema.containers.distinct import count_texts
 from workbench.frontends.json_schema.containers.object_plan import ObjectPlan
 from workbench.frontends.json_schema.containers.shapes import Shapes
 from workbench.frontends.json_schema.logic.formula import FALSE, TRUE, Formula
