@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from tests.frontends.ir_match import matches
-from workbench.automaton.linear import NotRegular, resolve, rewrite
+from workbench.automaton.linear import NotRegular, resolve
 from workbench.automaton.regular import complement, difference, intersect
 from workbench.errors import GrammarTooComplex
 from workbench.frontends.regex import full_match, parse_regex
@@ -29,6 +29,7 @@ from workbench.grammar.ir import (
     literal,
     walk,
 )
+from workbench.grammar.rewriting import rewrite
 
 LETTERS = "abé"
 TEXTS = [

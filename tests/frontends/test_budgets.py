@@ -112,7 +112,6 @@ def test_raising_what_a_front_end_names_helps(field: str) -> None:
 COMPILED: dict[str, Callable[[wb.Budgets], object]] = {
     "positions": lambda b: wb.compile(wb.regex("[a-z]{9}q"), BYTES, b),
     "states": lambda b: wb.compile(wb.regex("[a-z]{9}r"), BYTES, b),
-    "determinisation_work": lambda b: wb.compile(wb.regex("[a-z]{9}s"), BYTES, b),
     "step_work": lambda b: _walk(wb.compile(wb.gbnf('root ::= "(" root ")" |'), BYTES, b)),
 }
 

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 
 from workbench.automaton.budgets import Budgets
 from workbench.automaton.builder import grow_automaton
-from workbench.automaton.linear import rewrite
 from workbench.automaton.model import Automaton
 from workbench.errors import UnsatisfiableGrammar, VocabularyError
 from workbench.grammar.analysis import Analysis, analyse
@@ -29,6 +28,7 @@ from workbench.grammar.ir import (
 )
 from workbench.grammar.json_strings import spelled_out
 from workbench.grammar.lazy import written_ahead
+from workbench.grammar.rewriting import rewrite
 from workbench.grammar.scopes import written_out
 from workbench.wording import byte_quoted
 

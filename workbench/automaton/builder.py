@@ -59,6 +59,7 @@ from workbench.grammar.ir import (
     Scope,
     Token,
 )
+from workbench.grammar.rewriting import rewrite
 
 __all__ = ["grow_automaton"]
 
@@ -198,9 +199,26 @@ class _Builder(Pieces):
         if found is None:
             found = self.loop_of[key] = len(self.loops)
             self.loops.append(key)
-            shortest, alphabet = extent_of(body)
+            shortest, alphabet = extent_of(self._without_uses(body))
             self.extents.append((max(1, shortest), alphabet))
         return found
+
+    def _without_uses(self, expr: Expr) -> Expr:
+        """An expression with the rules that it uses in their place, where these do not lead back to themselves."""
+        known, recursive = self.analysis.written, self.analysis.recursive
+        if not known:
+            return expr
+
+        def used(part: Expr) -> Expr | None:
+            if isinstance(part, Ref) and part.name in known and part.name not in recursive:
+                return known[part.name]
+            return None
+
+        while True:
+            there = rewrite(expr, used)
+            if there is expr:
+                return expr
+            expr = there
 
     # -- positions -----------------------------------------------------------------------------
 
@@ -545,7 +563,8 @@ class _Builder(Pieces):
         final[self.ends] = True
         if self.doubts:
             rows, calls = self._useful(final, rows, calls)
-        made = self._determinised(final, rows, calls)
+        affordable = a.n_states < self.budgets.deterministic_states
+        made = self._determinised(final, rows, calls, affordable)
         parts, first, n = made.parts, a.n_states, made.parts.n
         if first + n > self.budgets.states:
             raise too_complex("states", self.name, budgets=self.budgets)
@@ -574,7 +593,9 @@ class _Builder(Pieces):
         self._append_marks(a, made, first)
         self._append_entries(a, made, first)
 
-    def _determinised(self, final: NDArray[np.bool_], rows: Rows, calls: Rows) -> Determinised:
+    def _determinised(
+        self, final: NDArray[np.bool_], rows: Rows, calls: Rows, affordable: bool
+    ) -> Determinised:
         """What was built, deterministic where that can be afforded."""
         # by source and first symbol
         rows = rows[:, (rows[0] * np.int64(1 << 24) + rows[1]).argsort(kind="stable")]
@@ -587,7 +608,7 @@ class _Builder(Pieces):
             np.ascontiguousarray(calls[:, calls[0].argsort(kind="stable")]),
         )
         firsts, entries, starts, guarded = zip(*self.built, strict=True)
-        chosen = ~np.array(guarded, dtype=np.bool_)
+        chosen = ~np.array(guarded, dtype=np.bool_) & affordable
         made = determinise(
             parts,
             np.array([*firsts, self.n], dtype=np.int32),

@@ -7,8 +7,7 @@ recursion may or may not be regular - that cannot be decided in general - and is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace as replace_
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from workbench.errors import WorkbenchError
@@ -27,9 +26,10 @@ from workbench.grammar.ir import (
     children,
 )
 from workbench.grammar.json_strings import spelled_out
+from workbench.grammar.rewriting import rewrite
 from workbench.grammar.scopes import written_out
 
-__all__ = ["NotRegular", "resolve", "rewrite"]
+__all__ = ["NotRegular", "resolve"]
 
 
 class NotRegular(WorkbenchError):
@@ -43,47 +43,6 @@ class NotRegular(WorkbenchError):
         self.part = part
         self.rule = rule
         super().__init__(f"this is not regular: {reason}")
-
-
-def rewrite(
-    expr: Expr, replace: Callable[[Expr], Expr | None], done: dict[int, Expr] | None = None
-) -> Expr:
-    """Replace sub-expressions, innermost first; ``replace`` gives ``None`` for what stays.
-
-    What an object occurs in twice is rewritten once. ``done`` keeps results for further calls, as long
-    as the objects live.
-    """
-    done = {} if done is None else done
-    todo = [(expr, False)]
-    while todo:
-        part, opened = todo.pop()
-        if id(part) in done:
-            continue
-        below = children(part)
-        if below and not opened:
-            todo.append((part, True))
-            todo.extend((child, False) for child in below)
-            continue
-        rebuilt = _with_children(part, [done[id(child)] for child in below])
-        replaced = replace(rebuilt)
-        done[id(part)] = rebuilt if replaced is None else replaced
-    return done[id(expr)]
-
-
-def _with_children(part: Expr, below: list[Expr]) -> Expr:
-    if all(new is old for new, old in zip(below, children(part), strict=True)):
-        return part
-    if isinstance(part, Seq):
-        return Seq(tuple(below), origin=part.origin)
-    if isinstance(part, Alt):
-        return Alt(tuple(below), origin=part.origin)
-    if isinstance(part, Repeat):
-        return Repeat(below[0], part.min, part.max, origin=part.origin)
-    if isinstance(part, Scope):
-        return replace_(part, item=below[0])
-    assert isinstance(part, Graph)
-    edges = tuple((a, new, b) for (a, _, b), new in zip(part.edges, below, strict=True))
-    return Graph(part.n_states, part.start, part.finals, edges, origin=part.origin)
 
 
 def resolve(parts: Sequence[Expr], rules: Mapping[str, Expr]) -> list[Expr]:

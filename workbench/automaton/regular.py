@@ -26,7 +26,7 @@ from functools import reduce
 from workbench.automaton import finite
 from workbench.automaton.budgets import in_force, too_complex
 from workbench.automaton.finite import Dfa
-from workbench.automaton.linear import NotRegular, resolve, rewrite
+from workbench.automaton.linear import NotRegular, resolve
 from workbench.grammar.ir import (
     NEVER,
     ByteSet,
@@ -38,6 +38,7 @@ from workbench.grammar.ir import (
     Repeat,
     children,
 )
+from workbench.grammar.rewriting import rewrite
 from workbench.grammar.utf8 import utf8_graph
 
 __all__ = ["NotRegular", "complement", "difference", "intersect"]

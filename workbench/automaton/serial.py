@@ -43,7 +43,7 @@ from workbench.grammar.encoding import (
     gather_out,
 )
 from workbench.grammar.ir import Expr, Grammar
-from workbench.grammar.lazy import LazyRules
+from workbench.grammar.lazy import LazyRules, written_ahead
 
 __all__ = ["FORMAT", "Artifact", "read_artifact", "write_artifact"]
 
@@ -173,7 +173,8 @@ def _payload(path: str | os.PathLike[str]) -> tuple[bytes, bytes]:
 def _encode(artifact: Artifact) -> bytes:
     grammar, automaton = artifact.grammar, artifact.automaton
     lazy = isinstance(grammar.rules, LazyRules)
-    encoder = Encoder().rules(dict(grammar.rules))
+    rules = dict(grammar.rules)
+    encoder = Encoder().rules(rules)
     arrays: dict[str, NDArray[Any]] = {
         **{name: getattr(automaton, name).astype(np.uint8) for name in _FLAGS},
         **{name: getattr(automaton, name) for name in _PLAIN},
@@ -188,6 +189,7 @@ def _encode(artifact: Artifact) -> bytes:
         "start": grammar.start,
         "kind": grammar.kind,
         "lazy": lazy,
+        "written": [name for name in written_ahead(grammar.rules) if lazy and name in rules],
         "source": _source_out(grammar.source),
         "outcomes": json.dumps(
             [
@@ -317,7 +319,8 @@ def _grammar(
     start = text_of(header["start"])
     rules: Mapping[str, Expr]
     if header["lazy"]:
-        rules = StoredRules(decoder, start, f"file {key}", path)
+        written = [text_of(name) for name in header["written"]]
+        rules = StoredRules(decoder, start, f"file {key}", path, written)
     else:
         rules = {name: decoder.rule(name) for name in decoder.rules}
     # in place of a tuple

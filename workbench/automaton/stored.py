@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -121,10 +121,15 @@ class StoredOutcomes(Sequence[Outcome]):
 
 
 class StoredRules(LazyRules):
-    """Rules out of a file, each read when it is used."""
+    """Rules out of a file, each read when it is used; ``written`` are names of those that promise nothing."""
 
     def __init__(
-        self, decoder: Decoder, start: str, key: str, path: str | os.PathLike[str]
+        self,
+        decoder: Decoder,
+        start: str,
+        key: str,
+        path: str | os.PathLike[str],
+        written: Iterable[str] = (),
     ) -> None:
         def emit(name: str) -> Expr:
             try:
@@ -136,6 +141,7 @@ class StoredRules(LazyRules):
 
         super().__init__(emit, start, key)
         self._names = decoder.rules
+        self.written = {name: self[name] for name in written}
 
     def __contains__(self, name: object) -> bool:
         return name in self._names

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from workbench.errors import VocabularyError
 from workbench.grammar.ir import Grammar, Token, walk
-from workbench.grammar.lazy import LazyRules
+from workbench.grammar.lazy import written_ahead
 from workbench.vocabulary import Vocabulary
 
 __all__ = ["resolve_tokens"]
@@ -19,9 +19,8 @@ def resolve_tokens(grammar: Grammar, vocabulary: Vocabulary) -> Mapping[Token, f
     that of a special token or else the text of an ordinary one.
     """
     found: dict[Token, frozenset[int]] = {}
-    if isinstance(grammar.rules, LazyRules):  # these promise to name no tokens
-        return found
-    for expr in grammar.rules.values():
+    # what is written on demand promises to name no tokens
+    for expr in written_ahead(grammar.rules).values():
         for part in walk(expr):
             if isinstance(part, Token) and part not in found:
                 found[part] = _ids(part, vocabulary)

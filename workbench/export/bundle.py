@@ -22,7 +22,7 @@ from workbench.export.recipe import Recipe, build, examine, examples_of, source_
 from workbench.export.targets import ExportedTargets, export_targets
 from workbench.grammar.fingerprint import fingerprint
 from workbench.grammar.ir import Grammar, Token, walk
-from workbench.grammar.lazy import LazyRules
+from workbench.grammar.lazy import written_ahead
 from workbench.inputs import need_grammar, need_path, need_vocabulary
 from workbench.readable import readable
 from workbench.wording import number_of
@@ -134,8 +134,10 @@ def _recipe(
     title: str,
     note: str,
 ) -> Recipe:
-    if not isinstance(grammar.rules, LazyRules) and any(
-        isinstance(part, Token) for expr in grammar.rules.values() for part in walk(expr)
+    if any(
+        isinstance(part, Token)
+        for expr in written_ahead(grammar.rules).values()
+        for part in walk(expr)
     ):
         raise ExportRefused(["the grammar names tokens, and examples are decided byte by byte"])
     kind, start, source = grammar.kind, grammar.start, source_text(grammar)

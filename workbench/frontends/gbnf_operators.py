@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from workbench.automaton import regular
-from workbench.automaton.linear import NotRegular, rewrite
+from workbench.automaton.linear import NotRegular
 from workbench.errors import GrammarSyntaxError, GrammarTooComplex
 from workbench.grammar.components import strongly_connected
 from workbench.grammar.ir import Expr, Graph, Origin, Ref, walk
+from workbench.grammar.rewriting import rewrite
 
 __all__ = ["Operations"]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from threading import RLock
+from types import MappingProxyType
 
 from workbench.grammar.ir import Expr, Ref, walk
 
@@ -24,7 +25,11 @@ class LazyRules(Mapping[str, Expr]):
 
     ``key`` stands for all that the rules are made of (see ``fingerprint.content_key``): the same key, start
     and kind of grammar promise the same rules, origins and outcomes. None promises nothing.
+
+    ``written`` are rules that are there already and promise nothing: those among which others are embedded.
     """
+
+    written: Mapping[str, Expr] = MappingProxyType({})
 
     def __init__(self, emit: Callable[[str], Expr], start: str, key: str | None = None) -> None:
         self._emit = emit
@@ -70,5 +75,5 @@ class LazyRules(Mapping[str, Expr]):
 
 
 def written_ahead(rules: Mapping[str, Expr]) -> Mapping[str, Expr]:
-    """The rules that are there already, without promises: all, or none of those that are written on demand."""
-    return {} if isinstance(rules, LazyRules) else rules
+    """The rules that are there already and promise nothing: all but those that are written on demand."""
+    return rules.written if isinstance(rules, LazyRules) else rules

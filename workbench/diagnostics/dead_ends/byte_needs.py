@@ -6,10 +6,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 
-from workbench.automaton.linear import rewrite
 from workbench.engine import CompiledGrammar, compile as compile_grammar
 from workbench.grammar import ir
-from workbench.grammar.lazy import LazyRules
+from workbench.grammar.rewriting import rewrite
 from workbench.grammar.utf8 import utf8_graph
 from workbench.vocabulary import Vocabulary
 
@@ -147,10 +146,8 @@ def without_records(compiled: CompiledGrammar) -> CompiledGrammar | None:
 
     names = {grammar.start} | {part.name for part in reached(grammar) if isinstance(part, ir.Ref)}
     rules = {name: rewrite(grammar.rules[name], plain) for name in names}
-    lazy = isinstance(grammar.rules, LazyRules)
-    written = LazyRules(rules.__getitem__, grammar.start) if lazy else rules
     return compile_grammar(
-        ir.Grammar(written, grammar.start, grammar.kind),
+        ir.Grammar(rules, grammar.start, grammar.kind),
         compiled.vocabulary,
         compiled.engine.budgets,
         cache=False,

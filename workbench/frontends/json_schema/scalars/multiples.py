@@ -24,7 +24,6 @@ from workbench.automaton.finite import (
     to_graph,
     with_length,
 )
-from workbench.automaton.linear import rewrite
 from workbench.errors import GrammarTooComplex
 from workbench.frontends.json_schema.scalars.numbers import (
     ANY_NOTATION,
@@ -35,6 +34,7 @@ from workbench.frontends.json_schema.scalars.numbers import (
 from workbench.frontends.json_schema.text.json_spelling import Ranges
 from workbench.grammar.components import strongly_connected
 from workbench.grammar.ir import NEVER, Alt, ByteSet, CharSet, Expr, Graph, Repeat, Seq, literal
+from workbench.grammar.rewriting import rewrite
 
 __all__ = ["in_characters", "number_of", "shortest"]
 
