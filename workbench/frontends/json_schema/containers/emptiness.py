@@ -93,8 +93,7 @@ class Emptiness:
         known = self._empty.get(node.index)
         if known is not None:
             return known
-        if _plainly_possible(node) or self.possible(node, lambda _: False):
-            # Most have a value that needs no other node.
+        if _plainly_possible(node):
             self._empty[node.index] = False
             return False
         self._solve(node)
@@ -120,6 +119,9 @@ class Emptiness:
                 if one is node:
                     return
                 todo += [(other, True) for other in waiting.pop(one.index, ())]
+                continue
+            if not asked:
+                self._empty[one.index] = True
                 continue
             if not again:
                 self.possible(one, partial(self._made, asked, True))
