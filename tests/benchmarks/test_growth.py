@@ -19,12 +19,12 @@ from workbench.benchmarks.engines import (
     read_tokenizer,
     uncached,
 )
-from workbench.benchmarks.growth import Sizes, bench_growth
-from workbench.benchmarks.growth_cases import GROWING, by_count, by_size
+from workbench.benchmarks.growth import SchemaRow, Sizes, _schema_table, bench_growth
+from workbench.benchmarks.growth_cases import GROWING, by_count, by_parts, by_size
 from workbench.frontends.regex import regex
 from workbench.vocabulary import Vocabulary
 
-SIZES = Sizes((10, 40), (1_000,), (10,))
+SIZES = Sizes((10, 40), (1_000,), (10,), (3,))
 
 
 def counting(setup: Setup) -> Callable[[Case], Callable[[Mask], Session]]:
@@ -50,6 +50,15 @@ def test_a_text_is_the_start_of_a_longer_one() -> None:
     for one in GROWING:
         assert one.text(2_000).startswith(one.text(500))
         assert len(one.text(2_000)) >= 2_000
+
+
+@pytest.mark.parametrize(
+    "shape", ["required", "nested", "conditions", "alternatives", "open alternatives"]
+)
+def test_schemas_of_parts_accept_their_value(shape: str) -> None:
+    for count in (1, 3, 12):
+        schema, value = by_parts(shape, count)
+        jsonschema.Draft202012Validator(schema).validate(value)
 
 
 @pytest.mark.parametrize("size", [1_000, 20_000])
@@ -90,6 +99,7 @@ def test_lengths_that_are_not_reached_say_why(tokenizer: Path) -> None:
     assert [row.shape for row in report.schemas] == [
         *("wide", "definitions", "enum"),
         *("maxLength", "maxItems", "minItems"),
+        *("required", "nested", "conditions", "alternatives", "open alternatives"),
     ]
     text = report.text()
     for line in ("JSON: counting", "refuses token", "schemas: maxItems", "missing: not installed"):
@@ -139,3 +149,12 @@ def test_our_compilations_do_not_come_out_of_a_store() -> None:
         compile_grammar(grammar, vocabulary, **uncached(compile_grammar)) for _ in range(2)
     )
     assert first.engine is not second.engine
+
+
+def test_the_power_of_growth_is_that_of_the_times() -> None:
+    def row(size: int, ms: float | None) -> SchemaRow:
+        return SchemaRow("required", size, "one", 1, "ran" if ms else "refused", None, ms)
+
+    table = _schema_table([row(10, 2.0), row(20, 8.0), row(40, 64.0), row(80, None)])
+    place = table.header.index("grows with the power")
+    assert [line[place] for line in table.rows] == ["–", "2.0", "3.0", "–"]

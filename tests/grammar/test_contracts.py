@@ -365,9 +365,6 @@ def test_no_real_schema_breaks_a_contract(options: dict[str, Any], every: int) -
     assert rules > 1_000
 
 
-@pytest.mark.xfail(
-    strict=True, reason="names that cannot be written without a numbered escape count as left"
-)
 def test_names_that_cannot_be_written_are_not_waited_for() -> None:
     schema = {"patternProperties": {"^[\x01a]$": {"type": "null"}}, "additionalProperties": False}
     tokens = [bytes([b]) for b in range(256)]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -32,7 +33,7 @@ from workbench.benchmarks.engines import (
     installed,
     read_tokenizer,
 )
-from workbench.benchmarks.growth_cases import GROWING, Growing, by_count, by_size
+from workbench.benchmarks.growth_cases import GROWING, Growing, by_count, by_parts, by_size
 from workbench.benchmarks.judge import times_of
 from workbench.benchmarks.machine import (
     clock_overhead,
@@ -50,18 +51,20 @@ __all__ = ["FULL", "QUICK", "GrowthReport", "LengthRow", "SchemaRow", "Sizes", "
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What is measured: tokens of a text, bytes of a schema, counts in a schema."""
+    """What is measured: tokens of a text, bytes of a schema, counts in a schema, parts that might multiply."""
 
     tokens: tuple[int, ...]
     bytes: tuple[int, ...]
     counts: tuple[int, ...]
+    parts: tuple[int, ...] = (10, 20, 40, 80)
 
 
 FULL = Sizes((1_000, 10_000, 100_000), (1_000, 10_000, 100_000, 1_000_000), (10, 1_000, 100_000))
-QUICK = Sizes((50, 200), (1_000, 4_000), (10, 100))
+QUICK = Sizes((50, 200), (1_000, 4_000), (10, 100), (5, 10))
 
 _BY_SIZE = ("wide", "definitions", "enum")
 _BY_COUNT = ("maxLength", "maxItems", "minItems")
+_BY_PARTS = ("required", "nested", "conditions", "alternatives", "open alternatives")
 
 
 @dataclass(slots=True)
@@ -333,8 +336,10 @@ def _schemas(sizes: Sizes) -> dict[str, _Made]:
     out: dict[str, _Made] = {}
     wanted = [(shape, size) for shape in _BY_SIZE for size in sizes.bytes]
     wanted += [(shape, count) for shape in _BY_COUNT for count in sizes.counts]
+    wanted += [(shape, count) for shape in _BY_PARTS for count in sizes.parts]
     for shape, size in wanted:
-        schema, value = (by_size if shape in _BY_SIZE else by_count)(shape, size)
+        make = by_size if shape in _BY_SIZE else by_parts if shape in _BY_PARTS else by_count
+        schema, value = make(shape, size)
         file = {"schema": schema, "tests": [{"valid": True, "data": value}]}
         out[f"{shape} {size}"] = (shape, size, json.dumps(file))
     return out
@@ -374,14 +379,16 @@ def _schema_table(rows: Sequence[SchemaRow]) -> Table:
             "front end",
             "compile",
             "to first mask",
+            "grows with the power",
             "mask",
             "mask max",
         ],
     )
+    before: dict[str, SchemaRow] = {}
     for row in sorted(rows, key=lambda row: engines.index(row.engine)):
         size = f"{row.schema_bytes:,}" if by_bytes else f"{row.size:,}"
         if row.outcome not in ("ran", "wrong"):
-            table.rows.append([row.engine, size, "–", "–", "–", "–", "–"])
+            table.rows.append([row.engine, size, "–", "–", "–", "–", "–", "–"])
             table.notes.append(f"{row.engine}, {size}: {row.outcome} {row.reason or ''}".rstrip())
             continue
         if row.outcome == "wrong":
@@ -393,8 +400,17 @@ def _schema_table(rows: Sequence[SchemaRow]) -> Table:
                 figure(row.stages_ms.get("front end")),
                 figure(row.stages_ms.get("compile")),
                 figure(row.first_mask_ms),
+                _power(before.get(row.engine), row),
                 figure(row.mask_us),
                 figure(row.mask_max_us),
             ]
         )
+        before[row.engine] = row
     return table
+
+
+def _power(before: SchemaRow | None, row: SchemaRow) -> str:
+    """The power of its size with which the time to the first mask has grown since the row before."""
+    if before is None or not before.first_mask_ms or not row.first_mask_ms:
+        return "–"
+    return f"{math.log(row.first_mask_ms / before.first_mask_ms) / math.log(row.size / before.size):.1f}"

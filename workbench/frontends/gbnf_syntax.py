@@ -30,8 +30,8 @@ token: TOKEN
 
 NAME: /[A-Za-z0-9_-]+/
 INT: /[0-9]+/
-STRING: /"[^"\\]*(?:\\.[^"\\]*)*"/s
-CLASS: /\[[^\]\\]*(?:\\.[^\]\\]*)*\]/s
+STRING: /"[^"\\]*(?:\\.[^"\\]*)*+"/s
+CLASS: /\[[^\]\\]*(?:\\.[^\]\\]*)*+\]/s
 TOKEN: /!?<[^<>\r\n]*>/
 AND: "&"
 _TILDE: "~"
@@ -58,8 +58,8 @@ _BYTES = r"""
 %extend _atom: bytes | byte_class
 bytes: BYTES
 byte_class: BYTE_CLASS
-BYTES.2: /b"[^"\\]*(?:\\.[^"\\]*)*"/s
-BYTE_CLASS.2: /b\[[^\]\\]*(?:\\.[^\]\\]*)*\]/s
+BYTES.2: /b"[^"\\]*(?:\\.[^"\\]*)*+"/s
+BYTE_CLASS.2: /b\[[^\]\\]*(?:\\.[^\]\\]*)*+\]/s
 """
 _UNTIL = r"""
 %extend _atom: until

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from workbench.errors import GrammarSyntaxError
@@ -16,6 +18,7 @@ _CHARACTER = re.compile(
     r"\\(?:x(?P<x>[0-9a-fA-F]{2})|u(?P<u>[0-9a-fA-F]{4})|U(?P<U>[0-9a-fA-F]{8})|(?P<c>.?))|.",
     re.DOTALL,
 )
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPES = {"t": "\t", "r": "\r", "n": "\n", "\\": "\\", '"': '"', "[": "[", "]": "]", "-": "-"}
 _HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
 _TOKEN_IDS = re.compile(r"<\[ *[0-9]+ *(?:- *[0-9]+ *)?(?:, *[0-9]+ *(?:- *[0-9]+ *)?)*\]>")
@@ -23,8 +26,8 @@ _TOKEN_HINT = "as in <think>, <[1000]> or !<[1000]>"
 #: The largest id that a token terminal may name; no vocabulary comes near.
 _LAST_ID = 999_999
 
-#: Characters or bytes, each with its place in the source.
-_Characters = list[tuple[int, re.Match[str]]]
+#: A character or byte with its place in the source.
+_Character = tuple[int, re.Match[str]]
 
 
 class Terminals:
@@ -57,23 +60,26 @@ class Terminals:
 
     def text(self, token: Any) -> str:
         """Read what stands between the quotes of a literal."""
-        characters = self._characters(token, 1)
-        for code, match in characters:
+        inside = self.source[token.start_pos + 1 : token.end_pos - 1]
+        if "\\" not in inside and not _SURROGATE.search(inside):
+            return inside
+        out = io.StringIO()
+        for code, match in self._characters(token, 1):
             if is_surrogate(code):
                 self.fail(
                     f"U+{code:04X} is half of a surrogate pair and never stands in a text",
                     *match.span(),
                     hint="write the whole character, as in \\U0001F600",
                 )
-        return "".join(chr(code) for code, _ in characters)
+            out.write(chr(code))
+        return out.getvalue()
 
     def data(self, token: Any) -> bytes:
         """Read what stands between the quotes of a byte literal."""
         return bytes(code for code, _ in self._bytes(token))
 
-    def _characters(self, token: Any, opening: int) -> _Characters:
+    def _characters(self, token: Any, opening: int) -> Iterator[_Character]:
         """Decode what stands between the delimiters of a literal or class."""
-        characters = []
         for match in _CHARACTER.finditer(self.source, token.start_pos + opening, token.end_pos - 1):
             hexadecimal = match["x"] or match["u"] or match["U"]
             if hexadecimal:
@@ -93,25 +99,23 @@ class Terminals:
                 )
             if code > LAST:
                 self.fail("there is no character above U+10FFFF", *match.span())
-            characters.append((code, match))
-        return characters
+            yield code, match
 
-    def _bytes(self, token: Any) -> _Characters:
+    def _bytes(self, token: Any) -> Iterator[_Character]:
         """Decode the bytes between the delimiters of a byte literal or class."""
-        characters = self._characters(token, 2)
-        for code, match in characters:
+        for code, match in self._characters(token, 2):
             if match["u"] or match["U"] or (code > 0x7F and not match["x"]):
                 self.fail(
                     "between b and its end stand bytes: ASCII characters and \\xHH",
                     *match.span(),
                     hint='write the bytes of the character, as in b"\\xc3\\xa9", or a literal without b',
                 )
-        return characters
+            yield code, match
 
     def _class(self, token: Any) -> Ranges:
         """Read the members of a class, of characters or (with a ``b`` before it) of bytes."""
         of_bytes = token.startswith("b")
-        characters = self._bytes(token) if of_bytes else self._characters(token, 1)
+        characters = list(self._bytes(token) if of_bytes else self._characters(token, 1))
         negated = bool(characters) and characters[0][1][0] == "^"
         position = int(negated)
         members: list[tuple[int, int]] = []

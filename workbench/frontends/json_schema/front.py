@@ -178,7 +178,7 @@ def _grammar(document: Document, style: Layout, spelling: JsonStyle, unique_keys
     with CollectorWaits():
         document.read()
         writer = Writer(style, spelling, unique_keys)
-        rules, start = _rules(document, writer, notation)
+        rules, start = _rules(document, writer, spelling, unique_keys)
     outcomes = (*_restrictions(style, spelling, notation), *document.outcomes)
     if style.indent is not None:
         rules = indented(rules, start, writer.flat, style.indent)
@@ -199,13 +199,15 @@ def _need_one_of(option: str, value: object, known: tuple[object, ...]) -> None:
         raise ValueError(f"{option} must be {', '.join(most)} or {last}, not {value!r}")
 
 
-def _rules(document: Document, writer: Writer, notation: Notation) -> tuple[LazyRules, str]:
+def _rules(
+    document: Document, writer: Writer, spelling: JsonStyle, unique_keys: bool
+) -> tuple[LazyRules, str]:
     """The rules of a document that was read, and the one to start with."""
-    counter = plan_unique_items(document)
+    counter = plan_unique_items(document, spelling, unique_keys)
     root = counter.nodes.of((document.root,))
     if counter.emptiness.is_empty(root):
         raise UnsatisfiableGrammar(*counter.emptiness.blame(root))
-    return Emitter(counter, writer, notation).rules(root)
+    return Emitter(counter, writer, document.notation).rules(root)
 
 
 def _restrictions(style: Layout, spelling: JsonStyle, notation: Notation) -> Iterator[Outcome]:

@@ -18,7 +18,7 @@ Members come in a fixed order here: listed names first, then others. Where they 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -34,6 +34,7 @@ from workbench.frontends.json_schema.logic.formula import (
 )
 from workbench.frontends.json_schema.logic.nodes import Atom, Node, Nodes
 from workbench.frontends.json_schema.read.location import Location
+from workbench.frontends.json_schema.text.json_values import canonical
 
 __all__ = [
     "Explored",
@@ -90,6 +91,7 @@ class Derivatives:
         #: facts that have been looked at in all
         self.total = 0
         self._spent = 0
+        self._listed: dict[int, frozenset[Hashable]] = {}
         self._most = in_force().facts
 
     @contextmanager
@@ -134,7 +136,7 @@ class Derivatives:
         spent = 0
         sure = {id(fact): choices[0][1] for fact, choices in touched if _is_sure(choices)}
         touched = [one for one in touched if not _is_sure(one[1])]
-        begin = self.formulas.replaced(residual, sure)
+        begin = self._settled(self.formulas.replaced(residual, sure), base, touched)
         if begin is FALSE:
             return []
         stack: list[tuple[Formula, tuple[Atom, ...], int]] = [(begin, base, 0)]
@@ -159,8 +161,12 @@ class Derivatives:
                     continue
                 more = atoms
                 if asked:
-                    more = (*atoms, *asked)
-                    if not fits(self.nodes.node(more)):
+                    both = self._with(atoms, asked)
+                    if both is None or not fits(self.nodes.node(both)):
+                        continue
+                    more = both
+                    left = self._settled(left, asked, touched[number + 1 :])
+                    if left is FALSE:
                         continue
                 stack.append((left, more, number + 1))
         return [
@@ -168,6 +174,61 @@ class Derivatives:
             for formula, _, ways in found.values()
             for atoms in ways
         ]
+
+    def _values(self, schema: Location) -> frozenset[Hashable] | None:
+        """The values that a schema lists, if it does: no others satisfy it."""
+        if schema.values is None:
+            return None
+        known = self._listed.get(schema.index)
+        if known is None:
+            known = self._listed[schema.index] = frozenset(map(canonical, schema.values))
+        return known
+
+    def _apart(self, values: frozenset[Hashable], schema: Location) -> bool:
+        """Whether none of some values is listed by a schema."""
+        others = self._values(schema)
+        return others is not None and values.isdisjoint(others)
+
+    def _with(self, atoms: tuple[Atom, ...], asked: tuple[Atom, ...]) -> tuple[Atom, ...] | None:
+        """What a value has to satisfy with more, without the opposites of lists that have none of its values.
+
+        ``None`` where two lists have no value in common.
+        """
+        both = (*atoms, *asked)
+        for schema, sign in asked:
+            values = self._values(schema) if sign else None
+            if values is not None:
+                if any(positive and self._apart(values, other) for other, positive in atoms):
+                    return None
+                both = tuple(
+                    (other, positive)
+                    for other, positive in both
+                    if positive or not self._apart(values, other)
+                )
+        return both
+
+    def _settled(
+        self, formula: Formula, asked: tuple[Atom, ...], touched: list[tuple[Fact, list[Option]]]
+    ) -> Formula:
+        """The formula once a value is one of a list: facts about lists with other values are decided at once."""
+        lists = [self._values(schema) for schema, sign in asked if sign]
+        found = [values for values in lists if values is not None]
+        if not found or not touched:
+            return formula
+        values = frozenset.intersection(*found)
+        table: dict[int, Formula] = {}
+        for fact, choices in touched:
+            left = [
+                (atoms, result)
+                for atoms, result in choices
+                if not any(sign and self._apart(values, schema) for schema, sign in atoms)
+            ]
+            if len(left) == 1 and not isinstance(left[0][1], Fact):
+                atoms, result = left[0]
+                if all(not sign and self._apart(values, schema) for schema, sign in atoms):
+                    table[id(fact)] = result
+        self._spend(1 + len(table))
+        return self.formulas.replaced(formula, table) if table else formula
 
     def _touched(
         self, residual: Formula, options: Callable[[Fact], list[Option] | None]

@@ -21,9 +21,13 @@ from workbench.automaton.finite import (
     to_graph,
     without_empty,
 )
-from workbench.automaton.languages import is_ample, language_of
-from workbench.automaton.model import MANY, Language
 from workbench.errors import UnsupportedConstraint
+from workbench.frontends.json_schema.containers.compared_texts import (
+    count_texts,
+    goes_on,
+    is_endless,
+    written,
+)
 from workbench.frontends.json_schema.containers.object_plan import ObjectPlan
 from workbench.frontends.json_schema.containers.propagate import plain_parts
 from workbench.frontends.json_schema.logic import facts as f
@@ -33,6 +37,7 @@ from workbench.frontends.json_schema.logic.nodes import KINDS, Node, Nodes
 from workbench.frontends.json_schema.logic.strings import automaton
 from workbench.frontends.json_schema.scalars.multiples import in_characters, shortest
 from workbench.frontends.json_schema.scalars.numbers import Notation, exactly
+from workbench.frontends.json_schema.text.json_spelling import UNNUMBERED
 from workbench.frontends.json_schema.text.json_values import (
     ARRAY,
     BOOLEAN,
@@ -62,11 +67,8 @@ __all__ = [
     "ample_names",
     "choices_of",
     "count_names",
-    "count_texts",
-    "goes_on",
     "guarded_choice",
     "has_structures",
-    "is_endless",
     "is_written",
     "listed_texts",
     "number_texts",
@@ -78,8 +80,6 @@ __all__ = [
 
 #: Most values that are told apart by numbers.
 MAX_LISTED = 1000
-#: Characters of which beginnings are looked at.
-_BEGINNING = 16
 #: So many digits more than in the shortest number of endlessly many, there are far more than ever come.
 _MORE = 10
 #: The cell of numbers; those of texts are smaller.
@@ -88,9 +88,6 @@ NUMBERS = 1000
 _MARK = 0xF0000
 
 _ANY_TEXT = Repeat(CharSet(((0, 0xD7FF), (0xE000, 0x10FFFF))), 0, None)
-#: texts without control characters that have no short escape
-_PLAIN = ((0x8, 0xA), (0xC, 0xD), (0x20, 0xD7FF), (0xE000, 0x10FFFF))
-_PLAIN_TEXT = Repeat(CharSet(_PLAIN), 0, None)
 _PLAIN_NUMBERS = Notation(plain=True)
 _DIGIT, _NONZERO = CharSet(((48, 57),)), CharSet(((49, 57),))
 
@@ -146,7 +143,7 @@ def choices_of(nodes: Nodes, node: Node) -> Choices:
             continue
         among = _listed(formula)
         if kind == STRING:
-            texts = string_texts(formula)
+            texts = string_texts(nodes, formula)
         elif among is not None:
             listed += [value for value in among if nodes.satisfies(value, formula)]
         elif kind == BOOLEAN:
@@ -169,16 +166,10 @@ def _some(dfa: Dfa | None) -> Dfa | None:
     return None if dfa is None or dfa.is_empty else dfa
 
 
-def string_texts(formula: Formula) -> Dfa:
-    """The texts of a formula about strings, as far as they are written where they are compared.
-
-    Where a prefix has few completions, control characters without a short escape are left out: their escapes
-    would spell one character in several steps.
-    """
-    if formula is TRUE:
-        return determinise(_ANY_TEXT)
-    texts = automaton(formula)
-    return texts if is_endless(texts) else minimise(intersect(texts, determinise(_PLAIN_TEXT)))
+def string_texts(nodes: Nodes, formula: Formula) -> Dfa:
+    """The texts of a formula about strings, as far as they are written where they are compared."""
+    texts = determinise(_ANY_TEXT) if formula is TRUE else automaton(formula)
+    return written(texts, nodes.style)
 
 
 def listed_texts(nodes: Nodes, formula: Formula) -> list[str] | None:
@@ -190,7 +181,7 @@ def listed_texts(nodes: Nodes, formula: Formula) -> list[str] | None:
         value
         for value in dict.fromkeys(listed)
         if nodes.satisfies(value, formula)
-        and all(any(low <= ord(char) <= high for low, high in _PLAIN) for char in value)
+        and all(any(low <= ord(char) <= high for low, high in UNNUMBERED) for char in value)
     ]
 
 
@@ -311,27 +302,6 @@ def count_names(plan: ObjectPlan, cells: Iterable[int]) -> int | None:
             return None
         total += found - (0 in names.finals)
     return total
-
-
-@lru_cache(maxsize=256)
-def _language(dfa: Dfa) -> Language:
-    return language_of(to_graph(dfa, CharSet))
-
-
-def count_texts(dfa: Dfa) -> int | None:
-    """How many texts an automaton accepts; ``None`` when there is no end of them, or as good as none."""
-    count = _language(dfa).counts[0]
-    return None if count >= MANY else count
-
-
-def is_endless(dfa: Dfa) -> bool:
-    """Whether each prefix of a text has endlessly many completions."""
-    return min(_language(dfa).counts) >= MANY
-
-
-def goes_on(dfa: Dfa) -> bool:
-    """Whether each prefix of a few characters has far more completions than texts will ever come."""
-    return is_ample(_language(dfa), _BEGINNING)
 
 
 def ample_names(plan: ObjectPlan) -> bool:

@@ -11,12 +11,13 @@ recursion that never ends (a property that requires its own schema) is found emp
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from workbench.automaton.budgets import in_force, too_complex
 from workbench.errors import GrammarTooComplex, UnsupportedConstraint
 from workbench.frontends.json_schema.containers.array_plan import ArrayPlan
+from workbench.frontends.json_schema.containers.compared_texts import count_texts
 from workbench.frontends.json_schema.containers.derivatives import Derivatives, Fits, State
-from workbench.frontends.json_schema.containers.distinct import count_texts
 from workbench.frontends.json_schema.containers.object_plan import ObjectPlan
 from workbench.frontends.json_schema.containers.shapes import Shapes
 from workbench.frontends.json_schema.logic.formula import FALSE, TRUE, Formula
@@ -92,36 +93,59 @@ class Emptiness:
         known = self._empty.get(node.index)
         if known is not None:
             return known
-        if _plainly_possible(node) or self.possible(node, lambda _: False):
-            # Most have a value that needs no other node.
+        if _plainly_possible(node):
             self._empty[node.index] = False
             return False
-        order = [node]
-        met = {node.index}
-
-        def made(one: Node) -> bool:
-            if one.anything:
-                return True
-            answer = self._empty.get(one.index)
-            if answer is None and one.index not in met:
-                met.add(one.index)
-                order.append(one)
-            return answer is False
-
-        changed = True
-        while changed:
-            changed = False
-            count = len(order)
-            for one in reversed(order):
-                if one.index not in self._empty and self.possible(one, made):
-                    self._empty[one.index] = False
-                    changed = True
-            changed = changed or len(order) > count
-            if self._empty.get(node.index) is False:
-                return False
-        for one in order:
-            self._empty.setdefault(one.index, True)
+        self._solve(node)
         return self._empty[node.index]
+
+    def _solve(self, node: Node) -> None:
+        """Decide a node and those that it is asked about: each again only when one that it asked for has a value.
+
+        The last one met is looked at first. A node that fails has others that it needs looked at before it is
+        judged again, all of them at once.
+        """
+        met = {node.index}
+        #: who asked for a node and had no value without it
+        waiting: dict[int, list[Node]] = {}
+        todo = [(node, False)]
+        while todo:
+            one, again = todo.pop()
+            if one.index in self._empty:
+                continue
+            asked: dict[int, Node] = {}
+            if self.possible(one, partial(self._made, asked, False)):
+                self._empty[one.index] = False
+                if one is node:
+                    return
+                todo += [(other, True) for other in waiting.pop(one.index, ())]
+                continue
+            if not asked:
+                self._empty[one.index] = True
+                continue
+            if not again:
+                self.possible(one, partial(self._made, asked, True))
+                todo.append((one, True))
+            for index, other in asked.items():
+                if again:
+                    waiting.setdefault(index, []).append(one)
+                if index not in met:
+                    met.add(index)
+                    todo.append((other, False))
+        for index in met:
+            self._empty.setdefault(index, True)
+
+    def _made(self, asked: dict[int, Node], unknown: bool, node: Node) -> bool:
+        """Whether a node is known to have a value; those of which it is ``unknown`` are noted."""
+        if node.anything:
+            return True
+        answer = self._empty.get(node.index)
+        if answer is None and _plainly_possible(node):
+            answer = self._empty[node.index] = False
+        if answer is None:
+            asked[node.index] = node
+            return unknown
+        return not answer
 
     def possible(self, node: Node, made: Fits) -> bool:
         """Whether a node has a value, given which other nodes have one."""

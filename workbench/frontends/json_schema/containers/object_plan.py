@@ -18,6 +18,7 @@ from workbench.automaton.finite import (
 )
 from workbench.automaton.listing import texts
 from workbench.frontends.json_schema.containers.alternatives import MAX_ALTERNATIVES
+from workbench.frontends.json_schema.containers.compared_texts import written
 from workbench.frontends.json_schema.containers.derivatives import (
     Derivatives,
     Fits,
@@ -218,9 +219,8 @@ class ObjectPlan:
     def list_few(self) -> None:
         """Take the names of cells that have few for listed ones: a state may forbid each by itself."""
         more: dict[str, None] = {}
-        for number in range(len(self.cells())):
-            names = self.cell_names(number)
-            few = None if names is None else texts(names, MAX_FEW)
+        for cell in self.cells():
+            few = None if cell.content is None else texts(determinise(cell.content), MAX_FEW)
             if few is not None:
                 more.update(dict.fromkeys(few))
         if more:
@@ -230,11 +230,14 @@ class ObjectPlan:
             self._cell_names.clear()
 
     def cell_names(self, number: int) -> Dfa | None:
-        """The names of a cell as an automaton; ``None`` for all names but the listed ones."""
+        """The names of a cell that are written, as an automaton; ``None`` for all names but the listed ones."""
         known = self._cell_names.get(number)
         content = self.cells()[number].content
         if known is None and content is not None:
-            known = self._cell_names[number] = determinise(content)
+            known = determinise(content)
+            if self.nodes.once:
+                known = written(known, self.nodes.style)
+            self._cell_names[number] = known
         return known
 
     def has_empty_name(self, number: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from workbench.automaton.budgets import in_force, too_complex
 from workbench.frontends.json_schema.containers.alternatives import Cases, alternatives
 from workbench.frontends.json_schema.containers.array_plan import ArrayPlan
 from workbench.frontends.json_schema.containers.derivatives import (
@@ -24,9 +25,32 @@ from workbench.frontends.json_schema.text.json_values import OBJECT
 __all__ = ["Shape", "Shapes"]
 
 
+#: Budgets of one object that all alternatives of one have together.
+_SPLIT = 10
+
+
 def plan_of(nodes: Nodes, kind: int, formula: Formula) -> ObjectPlan | ArrayPlan:
     """The plan of a conjunction."""
     return ObjectPlan(nodes, formula) if kind == OBJECT else ArrayPlan(nodes, formula)
+
+
+def _check_product(either: list[Formula]) -> None:
+    """Refuse alternatives that each deny all others before they are written: members times facts, each time.
+
+    Raises ``GrammarTooComplex``.
+    """
+    most = _SPLIT * in_force().facts
+    total = 0
+    for one in either:
+        denied = [
+            fact
+            for part in plain_parts(one)
+            for fact in facts_in(part)
+            if isinstance(fact, f.Members) and not fact.positive
+        ]
+        total += len(denied) * sum(len(fact.rule.names) for fact in denied)
+        if total > most:
+            raise too_complex("facts", limit=most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +98,8 @@ class Shapes:
                 return self.of(kind, propagated)
         found = alternatives(self.nodes, formula)
         if found is not None:
+            if kind == OBJECT:
+                _check_product(found)
             return Shape(either=found)
         listed = [fact for fact in facts_in(formula) if isinstance(fact, f.Among)]
         if listed:

@@ -5,32 +5,35 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.errors import GrammarTooComplex, UnsupportedConstraint
+from workbench.frontends.json_schema.containers.compared_texts import is_endless
 from workbench.frontends.json_schema.containers.distinct import (
     Choices,
     choices_of,
     has_structures,
-    is_endless,
 )
 from workbench.frontends.json_schema.containers.value_counts import ValueCounter
 from workbench.frontends.json_schema.logic.nodes import Nodes
 from workbench.frontends.json_schema.read.document import Document
 from workbench.frontends.json_schema.text.json_values import ARRAY
-from workbench.grammar.ir import Outcome
+from workbench.grammar.ir import JsonStyle, Outcome
 from workbench.wording import number_of
 
 __all__ = ["plan_unique_items"]
 
 
-def plan_unique_items(document: Document) -> ValueCounter:
+def plan_unique_items(
+    document: Document, style: JsonStyle = "any", once: bool = True
+) -> ValueCounter:
     """Decide for each ``uniqueItems`` of a document whether it is enforced, and note it in the outcomes.
 
-    Returns the counter of the values of the document, which knows what was taken back.
+    ``style`` and ``once`` are those of :class:`Nodes`. Returns the counter of the values of the document, which
+    knows what was taken back.
 
     Raises ``UnsupportedConstraint`` for items that cannot be compared, unless it is to be reported.
     """
-    counter = ValueCounter(Nodes(document.of_value), document.any_order)
+    counter = ValueCounter(Nodes(document.of_value, style, once), document.any_order)
     if document.unique and _plan_items(document, counter):
-        counter = ValueCounter(Nodes(document.of_value), document.any_order)
+        counter = ValueCounter(Nodes(document.of_value, style, once), document.any_order)
     return counter
 
 

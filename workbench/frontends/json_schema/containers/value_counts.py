@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
@@ -17,10 +16,9 @@ from workbench.frontends.json_schema.containers.any_order import (
     touched,
 )
 from workbench.frontends.json_schema.containers.array_plan import ArrayPlan
+from workbench.frontends.json_schema.containers.compared_texts import count_texts, is_endless
 from workbench.frontends.json_schema.containers.derivatives import ends
 from workbench.frontends.json_schema.containers.distinct import (
-    count_texts,
-    is_endless,
     is_written,
     listed_texts,
     number_texts,
@@ -110,10 +108,10 @@ class ValueCounter:
 
     def _goes_on(self, node: Node) -> bool:
         """Whether each prefix of a text or number of a node has endlessly many completions."""
-        for kind, texts in ((STRING, string_texts), (NUMBER, partial(number_texts, self.nodes))):
+        for kind, texts in ((STRING, string_texts), (NUMBER, number_texts)):
             formula = self.nodes.formula(node, kind)
             if formula is not FALSE:
-                some = without_empty(texts(formula))
+                some = without_empty(texts(self.nodes, formula))
                 if not some.is_empty and not is_endless(some):
                     return False
         return True
@@ -144,7 +142,7 @@ class ValueCounter:
             self.has_few_texts = True
             return len(listed)
         if kind in (STRING, NUMBER):
-            texts = string_texts(formula) if kind == STRING else number_texts(self.nodes, formula)
+            texts = (string_texts if kind == STRING else number_texts)(self.nodes, formula)
             self.has_few_texts = self.has_few_texts or (kind == STRING and not is_endless(texts))
             found = count_texts(texts)
             return MANY if found is None else found

@@ -28,11 +28,11 @@ from workbench.frontends.json_schema.containers.any_order import (
     distinct_items,
 )
 from workbench.frontends.json_schema.containers.array_plan import ArrayPlan
+from workbench.frontends.json_schema.containers.compared_texts import goes_on
 from workbench.frontends.json_schema.containers.distinct import (
     ample_names,
     choices_of,
     count_names,
-    goes_on,
     guarded_choice,
     has_structures,
     one_number,

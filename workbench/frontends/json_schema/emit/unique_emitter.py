@@ -134,7 +134,7 @@ class UniqueEmitter:
         """The strings of a formula; among ``fresh`` ones the caller writes the empty one."""
         listed = listed_texts(self._nodes, formula)
         if listed is None or len(listed) <= _FEW_TEXTS:
-            return self.strings(string_texts(formula), fresh, gathers)
+            return self.strings(string_texts(self._nodes, formula), fresh, gathers)
         graph = tree_of(sorted(text for text in listed if text))
         body = self._writer.spell_graph(graph)
         text = OtherText((), body, True, 0, graph)

@@ -10,7 +10,7 @@ from functools import partial
 
 from workbench.automaton.budgets import in_force, using
 from workbench.automaton.finite import Dfa, to_graph, without_empty
-from workbench.frontends.json_schema.containers.distinct import is_endless
+from workbench.frontends.json_schema.containers.compared_texts import is_endless
 from workbench.frontends.json_schema.containers.object_plan import ObjectPlan
 from workbench.frontends.json_schema.logic.strings import spelled
 from workbench.frontends.json_schema.scalars.counted import Counted

@@ -39,6 +39,7 @@ from workbench.frontends.json_schema.text.json_values import (
     decimal,
     type_bit,
 )
+from workbench.grammar.ir import JsonStyle
 
 __all__ = ["KINDS", "Atom", "Node", "Nodes"]
 
@@ -70,10 +71,15 @@ class Node:
 
 
 class Nodes:
-    """All nodes and formulas of one document, made when first asked for."""
+    """All nodes and formulas of one document, made when first asked for.
 
-    def __init__(self, synthetic: Any) -> None:
+    ``style`` is how strings are spelled; ``once``: names that are not listed come once in an object.
+    """
+
+    def __init__(self, synthetic: Any, style: JsonStyle = "any", once: bool = True) -> None:
         self.formulas = Formulas()
+        self.style: JsonStyle = style
+        self.once = once
         #: the place in the schema that a formula comes from
         self.pointers: dict[int, str] = {}
         self._synthetic = synthetic

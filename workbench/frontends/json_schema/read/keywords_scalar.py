@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
+from workbench.automaton.budgets import too_complex
 from workbench.frontends.json_schema.read.location import tighter_high, tighter_low
 from workbench.frontends.json_schema.read.reader import Reader
 from workbench.frontends.json_schema.scalars.formats import (
@@ -21,6 +23,8 @@ from workbench.wording import number_of
 
 __all__ = ["SCALARS", "checked_pattern"]
 
+#: Most places before or after the point of a number that others are divided by.
+MAX_POWER = 10_000
 _PLAIN = "numbers in plain notation, without exponents"
 
 
@@ -107,7 +111,9 @@ def _format(reader: Reader, keyword: str, value: Any) -> None:
 def _multiple_of(reader: Reader, keyword: str, value: Any) -> None:
     if not is_number(value) or value <= 0:
         raise reader.wrong(keyword, "must be a number above zero")
-    reader.location.multiple_of = decimal(value).normalize()
+    reader.location.multiple_of = _without_zeros(decimal(value))
+    if abs(reader.location.multiple_of.adjusted()) > MAX_POWER:
+        raise too_complex("remainders", reader.location.pointer)
     reader.location.constrains = True
     few = reader.document.notation.few
     if decimal(value) == 1:
@@ -120,6 +126,16 @@ def _multiple_of(reader: Reader, keyword: str, value: Any) -> None:
         )
         detail = f"{_PLAIN}; where each digit may change the remainder, {limit}"
         reader.restricted(keyword, detail, "length", "notation")
+
+
+def _without_zeros(value: Decimal) -> Decimal:
+    """The same number without zeros at its end, exactly: ``normalize`` would round it."""
+    sign, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int), "numbers are finite"
+    kept = len(digits)
+    while kept > 1 and digits[kept - 1] == 0:
+        kept -= 1
+    return Decimal((sign, digits[:kept], exponent + len(digits) - kept))
 
 
 #: What reads each keyword.

@@ -41,6 +41,9 @@ __all__ = ["in_characters", "number_of", "shortest"]
 #: Most steps of an automaton whose states are told apart by how many digits came, too.
 _COUNTED_STEPS = 250
 
+#: Decimals that take as long as one remainder more does.
+_CHAIN = 50
+
 _DIGIT = CharSet(((48, 57),))
 _DIGITS = Repeat(_DIGIT, 1, None)
 _PLAIN = Seq(
@@ -153,7 +156,8 @@ def _multiples(of: Decimal) -> Dfa:
     places = max(0, -exponent)
     while places and unit % 10 == 0:
         unit, places = unit // 10, places - 1
-    if unit * (places + 1) > in_force().remainders:
+    # a long row of decimals is told apart one by one
+    if max(unit, places // _CHAIN) * (places + 1) > in_force().remainders:
         raise too_complex("remainders")
     # State: (decimals read + 1) * unit + remainder; before the point none are read, and after the last
     # one zeros only follow.

@@ -17,6 +17,7 @@ from workbench.wording import number_of
 
 __all__ = [
     "ANY",
+    "UNNUMBERED",
     "Ranges",
     "class_name",
     "complement",
@@ -31,6 +32,8 @@ Ranges = tuple[tuple[int, int], ...]
 
 #: All scalar values.
 ANY: Ranges = ((0, 0xD7FF), (0xE000, 0x10FFFF))
+#: Those that can be written without a numbered escape: no control characters but the ones with a short escape.
+UNNUMBERED: Ranges = ((0x8, 0xA), (0xC, 0xD), (0x20, 0xD7FF), (0xE000, 0x10FFFF))
 
 _SPELLED = {code: "\\" + letter for code, letter in SHORT.items() if code != 0x2F}
 

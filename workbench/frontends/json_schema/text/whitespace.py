@@ -24,6 +24,8 @@ __all__ = ["MAX_LEVEL", "Break", "Layout", "Member", "Nested", "either", "in_row
 
 #: What lies deeper is indented like this level.
 MAX_LEVEL = 64
+#: Most characters of one level.
+MAX_INDENT = 100
 
 _SPACE = ByteSet(sum(1 << ord(char) for char in " \t\n\r"))
 
@@ -337,6 +339,8 @@ def _indented(indent: int | str, separators: tuple[str, str]) -> Layout:
     comma, colon = _checked(separators)
     if not isinstance(indent, str):
         indent = need_number(indent, "indent", "a number of spaces, or whitespace")
+    if (len(indent) if isinstance(indent, str) else indent) > MAX_INDENT:
+        raise ValueError(f"indent must be at most {number_of(MAX_INDENT, 'character')} a level")
     step = " " * indent if isinstance(indent, int) else indent
     if step.strip(" \t\n\r") or (isinstance(indent, int) and indent < 0):
         raise ValueError(f"indent must be a number of spaces or whitespace, not {indent!r}")
