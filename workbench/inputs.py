@@ -29,6 +29,7 @@ __all__ = [
     "need_model",
     "need_number",
     "need_path",
+    "need_positive",
     "need_trace",
     "need_vocabulary",
     "read_text",
@@ -260,6 +261,16 @@ def need_number(value: Any, who: str, wanted: str) -> int:
         return index(value)
     except TypeError:
         raise wrong_type(who, wanted, value) from None
+
+
+def need_positive(value: Any, who: str) -> int:
+    """A positive integer as ``int``, of NumPy too. Raises ``WrongType`` for anything else, ``ValueError`` below 1."""
+    if isinstance(value, bool):
+        raise wrong_type(who, "a positive integer", value)
+    number = need_number(value, who, "a positive integer")
+    if number < 1:
+        raise ValueError(f"{who} takes a positive integer, not {number}")
+    return number
 
 
 def need_path(value: Any, who: str) -> None:

@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from workbench.errors import GrammarTooComplex
-from workbench.inputs import wrong_type
+from workbench.inputs import need_positive, wrong_type
 
 __all__ = ["Budgets", "chosen", "in_force", "too_complex", "using"]
 
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """Limits of one grammar; going over one raises ``GrammarTooComplex``, which names it.
+    """Limits of one grammar, positive integers; going over one raises ``GrammarTooComplex``, which names it.
 
     The first ones are those of ``compile`` and of the engine, those from ``finite_states`` on those of the
     front ends. What a front end has worked out once is kept: it is not counted again.
@@ -77,6 +77,11 @@ class Budgets:
     intervals: int = 500
     remainders: int = 20_000
     digits: int = 5_000
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = need_positive(getattr(self, field.name), f"Budgets.{field.name}")
+            object.__setattr__(self, field.name, value)
 
 
 #: How messages call the limits that can be reached.
