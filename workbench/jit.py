@@ -139,8 +139,8 @@ class Kernels:
             _share(kernels, Path(folder), lambda: os.getppid() == parent)
             return
         for number, kernel in enumerate(kernels):
-            known = kernels[:number]
-            if _load(kernel, lambda known=known: list(map(_keep_apart, known))):  # type: ignore[misc]
+            before = kernels[:number]
+            if _load(kernel, lambda before=before: list(map(_keep_apart, before))):  # type: ignore[misc]
                 continue
             # it was compiled: so must be what follows
             with _progress(len(kernels), number + 1) as bar:
