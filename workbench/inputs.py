@@ -20,6 +20,7 @@ __all__ = [
     "first_words",
     "is_python_type",
     "looks_like_file",
+    "need_at_least",
     "need_compiled",
     "need_examples",
     "need_grammar",
@@ -29,7 +30,6 @@ __all__ = [
     "need_model",
     "need_number",
     "need_path",
-    "need_positive",
     "need_trace",
     "need_vocabulary",
     "read_text",
@@ -263,13 +263,17 @@ def need_number(value: Any, who: str, wanted: str) -> int:
         raise wrong_type(who, wanted, value) from None
 
 
-def need_positive(value: Any, who: str) -> int:
-    """A positive integer as ``int``, of NumPy too. Raises ``WrongType`` for anything else, ``ValueError`` below 1."""
+def need_at_least(least: int, value: Any, who: str) -> int:
+    """An integer from ``least`` (0 or 1) on as ``int``, of NumPy too.
+
+    Raises ``WrongType`` for anything else, ``ValueError`` for one that is less.
+    """
+    wanted = "a positive integer" if least else "0 or a positive integer"
     if isinstance(value, bool):
-        raise wrong_type(who, "a positive integer", value)
-    number = need_number(value, who, "a positive integer")
-    if number < 1:
-        raise ValueError(f"{who} takes a positive integer, not {number}")
+        raise wrong_type(who, wanted, value)
+    number = need_number(value, who, wanted)
+    if number < least:
+        raise ValueError(f"{who} takes {wanted}, not {number}")
     return number
 
 

@@ -13,14 +13,20 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from workbench.errors import GrammarTooComplex
-from workbench.inputs import need_positive, wrong_type
+from workbench.inputs import need_at_least, wrong_type
 
 __all__ = ["Budgets", "chosen", "in_force", "too_complex", "using"]
+
+
+#: what of a grammar is worked out ahead: it may be nothing at all
+_MAY_BE_NONE = frozenset(("deterministic_states", "deterministic_work", "expansion", "inlining"))
 
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
     """Limits of one grammar, positive integers; going over one raises ``GrammarTooComplex``, which names it.
+
+    ``inlining``, ``expansion`` and what is made deterministic ahead may be 0: nothing.
 
     The first ones are those of ``compile`` and of the engine, those from ``finite_states`` on those of the
     front ends. What a front end has worked out once is kept: it is not counted again.
@@ -80,7 +86,8 @@ class Budgets:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = need_positive(getattr(self, field.name), f"Budgets.{field.name}")
+            least = 0 if field.name in _MAY_BE_NONE else 1
+            value = need_at_least(least, getattr(self, field.name), f"Budgets.{field.name}")
             object.__setattr__(self, field.name, value)
 
 
