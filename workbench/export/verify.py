@@ -132,7 +132,7 @@ def read_bundle(path: str | os.PathLike[str]) -> tuple[dict[str, bytes], str]:
     Raises ``BundleError``.
     """
     if found := irregular(path):
-        raise BundleError(path, f"is {found}, not a file")
+        raise BundleError(path, f"cannot be read: it is {found}, not a file")
     try:
         with Path(path).open("rb") as file:
             data = file.read(MAX_FILE + 1)
