@@ -193,3 +193,81 @@ def test_callees_are_known() -> None:
     for dispatcher in (slice_walks.walk_self_loop, sequences.accept_at, hash_consing.intern):
         assert len(dispatcher.signatures) == 1
         assert not dispatcher._can_compile
+
+
+def run_few(folder: Path, code: str = "", **environment: str) -> tuple[str, str]:
+    """What a process that imports the small module prints, and what it warns of; its kernels are in ``cache``."""
+    (folder / "few.py").write_text(MODULE.replace("FACTOR", "10"))
+    done = subprocess.run(
+        [sys.executable, "-W", "always", "-c", f"{code}\nimport few"],
+        env=os.environ
+        | {
+            "PYTHONPATH": os.pathsep.join([str(folder), *sys.path]),
+            "NUMBA_CACHE_DIR": str(folder / "cache"),
+        }
+        | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    return done.stdout.strip(), done.stderr
+
+
+def files_of(folder: Path, kind: str) -> list[Path]:
+    return sorted((folder / "cache").rglob(f"*.{kind}"))
+
+
+@pytest.mark.skipif(not jit.COMPILED, reason="kernels run as Python")
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+@pytest.mark.parametrize("left", [0, 20, 0.5])
+def test_damaged_kernels_are_compiled_anew(tmp_path: Path, kind: str, left: float) -> None:
+    """Truncated files: one warning names them, and the process after that finds all on disk."""
+    assert run_few(tmp_path) == ("36 0", "")
+    files = files_of(tmp_path, kind)
+    assert len(files) == 2
+    for path in files:
+        data = path.read_bytes()
+        path.write_bytes(data[: int(left * len(data)) if left < 1 else int(left)])
+    printed, warned = run_few(tmp_path)
+    assert printed == "36 0"
+    assert warned.count("Warning") == 1
+    assert "kernels on disk were damaged" in warned and "and 1 more" in warned
+    assert str(tmp_path / "cache") in warned
+    assert run_few(tmp_path) == ("36 1", "")
+
+
+@pytest.mark.skipif(not jit.COMPILED, reason="kernels run as Python")
+def test_a_full_disk_stops_nobody(tmp_path: Path) -> None:
+    """No file may be larger than a page, as on a disk that is full while kernels are written."""
+    pytest.importorskip("resource")
+    code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))"
+    printed, warned = run_few(tmp_path, code, PYTHONDONTWRITEBYTECODE="1")
+    assert printed == "36 0"
+    assert warned.count("Warning") == 1
+    assert "cannot be kept on disk" in warned
+    assert not list((tmp_path / "cache").rglob("*.tmp.*"))
+    assert run_few(tmp_path) == ("36 0", "")
+    assert run_few(tmp_path) == ("36 1", "")
+
+
+@pytest.mark.skipif(not jit.COMPILED, reason="kernels run as Python")
+def test_a_folder_that_cannot_be_written_stops_nobody(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("no folder")
+    assert run_few(tmp_path)[0] == "36 0"
+
+
+@pytest.mark.skipif(not jit.COMPILED, reason="kernels run as Python")
+def test_another_processor_has_kernels_of_its_own(tmp_path: Path) -> None:
+    assert run_few(tmp_path) == ("36 0", "")
+    assert run_few(tmp_path, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="") == ("36 0", "")
+    assert run_few(tmp_path) == ("36 1", "")
+    assert len(files_of(tmp_path, "nbc")) == 4
+
+
+@pytest.mark.skipif(not jit.COMPILED, reason="kernels run as Python")
+def test_processes_that_compile_at_once(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        running = [pool.submit(run_few, tmp_path) for _ in range(4)]
+        assert {one.result()[0][:2] for one in running} == {"36"}
+    assert run_few(tmp_path) == ("36 1", "")

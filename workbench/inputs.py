@@ -20,6 +20,7 @@ __all__ = [
     "first_words",
     "is_python_type",
     "looks_like_file",
+    "need_at_least",
     "need_compiled",
     "need_examples",
     "need_grammar",
@@ -258,6 +259,20 @@ def need_number(value: Any, who: str, wanted: str) -> int:
         return index(value)
     except TypeError:
         raise wrong_type(who, wanted, value) from None
+
+
+def need_at_least(least: int, value: Any, who: str) -> int:
+    """An integer from ``least`` (0 or 1) on as ``int``, of NumPy too.
+
+    Raises ``WrongType`` for anything else, ``ValueError`` for one that is less.
+    """
+    wanted = "a positive integer" if least else "0 or a positive integer"
+    if isinstance(value, bool):
+        raise wrong_type(who, wanted, value)
+    number = need_number(value, who, wanted)
+    if number < least:
+        raise ValueError(f"{who} takes {wanted}, not {number}")
+    return number
 
 
 def need_path(value: Any, who: str) -> None:

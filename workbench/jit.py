@@ -9,9 +9,11 @@ import os
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from glob import escape
 from hashlib import sha256
 from itertools import count as count_from
 from pathlib import Path
@@ -21,6 +23,7 @@ from typing import Any
 from llvmlite import binding as llvm
 from numba import config, int64, njit
 from numba.core.bytecode import FunctionIdentity
+from numba.core.caching import NullCache
 from numba.core.typeinfer import register_dispatcher
 
 __all__ = ["COMPILED", "Kernels", "entry"]
@@ -29,6 +32,9 @@ __all__ = ["COMPILED", "Kernels", "entry"]
 _CACHED = [True]
 #: names whose kernels two processes share, and the folder by which they do, in the second one's environment
 _SHARED = "WORKBENCH_SHARED_KERNELS"
+#: files on disk that were no kernels any more; why kernels that were compiled are not on disk
+_damaged: list[str] = []
+_not_kept: list[str] = []
 #: kernels to compile for which a second process, which takes a second to begin, and a progress bar are worth it
 _MANY = 16
 
@@ -133,14 +139,16 @@ class Kernels:
             _share(kernels, Path(folder), lambda: os.getppid() == parent)
             return
         for number, kernel in enumerate(kernels):
-            if _load(kernel):
+            before = kernels[:number]
+            if _load(kernel, lambda before=before: list(map(_keep_apart, before))):  # type: ignore[misc]
                 continue
             # it was compiled: so must be what follows
             with _progress(len(kernels), number + 1) as bar:
                 for known in kernels[: number + 1]:
                     _keep_apart(known)
                 _compile_all(self._module, kernels[number + 1 :], bar)
-            return
+            break
+        _tell()
 
 
 def _compile_all(module: str, kernels: list[_Kernel], bar: Any) -> None:
@@ -153,8 +161,8 @@ def _compile_all(module: str, kernels: list[_Kernel], bar: Any) -> None:
         frozen = getattr(sys, "frozen", False)
         many = len(kernels) >= _MANY and _cores() > 1
         if many and _CACHED[0] and sys.executable and not frozen:
-            folder = stack.enter_context(TemporaryDirectory(prefix="workbench-kernels-"))
-            with suppress(OSError):
+            with suppress(OSError):  # no room, no process: then without
+                folder = stack.enter_context(TemporaryDirectory(prefix="workbench-kernels-"))
                 helper = subprocess.Popen(
                     [sys.executable, "-c", f"import {module}"],
                     env=os.environ
@@ -214,8 +222,11 @@ def _claimed(path: Path) -> bool:
     return False
 
 
-def _load(kernel: _Kernel) -> bool:
-    """Make a kernel callable; whether it was on disk."""
+def _load(kernel: _Kernel, compiling: Callable[[], object] = lambda: None) -> bool:
+    """Make a kernel callable; whether it was on disk.
+
+    What was there and is damaged is thrown away, and compiled after ``compiling`` was called.
+    """
     dispatcher = kernel.dispatcher
     # names of the code must not depend on what else this process has compiled (see _keep_apart)
     numbers = getattr(FunctionIdentity, "_unique_ids", None)
@@ -223,12 +234,61 @@ def _load(kernel: _Kernel) -> bool:
         FunctionIdentity._unique_ids = count_from(1_000_000 + 1000 * kernel.line)
     try:
         with register_dispatcher(dispatcher):
-            dispatcher.compile(kernel.signature)
+            damaged = _compile(kernel, compiling)
         dispatcher.disable_compile()
     finally:
         if numbers is not None:
             FunctionIdentity._unique_ids = numbers
-    return _CACHED[0] and not dispatcher.stats.cache_misses
+    return damaged or (_CACHED[0] and not dispatcher.stats.cache_misses)
+
+
+def _compile(kernel: _Kernel, compiling: Callable[[], object]) -> bool:
+    """Load or compile a kernel; whether what was on disk was damaged."""
+    dispatcher = kernel.dispatcher
+    try:
+        dispatcher.compile(kernel.signature)
+    except Exception as error:
+        if dispatcher.overloads:  # it was compiled, but there is no room for it on disk
+            _not_kept.append(str(error))
+            return False
+        if not _thrown_away(kernel):
+            raise
+        compiling()
+        try:
+            dispatcher.compile(kernel.signature)
+        except OSError as another:
+            if not dispatcher.overloads:
+                raise
+            _not_kept.append(str(another))
+        return True
+    return False
+
+
+def _thrown_away(kernel: _Kernel) -> bool:
+    """Remove the files of a kernel, if there are any; where they cannot be removed it goes without."""
+    file = getattr(getattr(kernel.dispatcher, "_cache", None), "_cache_file", None)
+    index = Path(getattr(file, "_index_path", ""))
+    if file is None or not os.path.lexists(index):
+        return False
+    for path in (index, *index.parent.glob(f"{escape(index.stem)}.*.nbc")):
+        with suppress(OSError):
+            path.unlink()
+    if os.path.lexists(index):
+        kernel.dispatcher._cache = NullCache()
+    _damaged.append(str(index))
+    return True
+
+
+def _tell() -> None:
+    """Warn of what was wrong with the files on disk, once for all kernels."""
+    for wrong, said, done in (
+        (_damaged, "kernels on disk were damaged", "they were compiled anew"),
+        (_not_kept, "kernels cannot be kept on disk", "the next process compiles them again"),
+    ):
+        if wrong:
+            more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+            warnings.warn(f"{said} ({wrong[0]}{more}); {done}", RuntimeWarning, stacklevel=2)
+            wrong.clear()
 
 
 def _cores() -> int:

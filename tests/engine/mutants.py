@@ -79,10 +79,11 @@ def shifted(column: str, by: int) -> Patch:
     """Every bound of the counted loops is off by so much."""
 
     def patch(original: Any) -> Any:
-        def sync(self: Any) -> None:
-            original(self)
-            bounds = getattr(self._context, column)[: len(self.automaton.loop_min)]
+        def sync(self: Any, context: Any) -> Any:
+            changes = original(self, context)
+            bounds = getattr(context, column)[: len(self.automaton.loop_min)]
             bounds[bounds > 0] += by
+            return changes
 
         return sync
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -115,3 +116,73 @@ def test_what_does_not_fit_is_refused() -> None:
         wb.rollback_all(batch)
     assert [one.num_accepted for one in batch] == [1, 1, 0]
     wb.fill_masks([], wb.empty_mask(VOCABULARY, 0))
+
+
+def letters(text: str, **more: Any) -> wb.CompiledGrammar:
+    vocabulary = wb.Vocabulary.from_bytes([*(bytes([b]) for b in range(256)), b"a" * 300, b""], 257)
+    return wb.compile(wb.gbnf(text), vocabulary, cache=False, **more)
+
+
+def test_matchers_of_different_vocabularies_share_no_mask() -> None:
+    """Also of one width: the ids of a row mean nothing then."""
+    tokens = [bytes([b]) for b in range(256)]
+    one = wb.Vocabulary.from_bytes([*tokens, b""], 256)
+    other = wb.Vocabulary.from_bytes([*tokens[::-1], b""], 256)
+    grammar = wb.gbnf('root ::= "a"')
+    matchers = [wb.compile(grammar, v, cache=False).matcher() for v in (one, other)]
+    rows = wb.empty_mask(one, 2)
+    rows[:] = 7
+    with pytest.raises(ValueError, match=r"one vocabulary: matcher 0 .* matcher 1 another"):
+        wb.fill_masks(matchers, rows)
+    assert (rows == 7).all()
+    same = wb.compile(wb.gbnf('root ::= "b"'), wb.Vocabulary.from_bytes([*tokens, b""], 256))
+    wb.fill_masks([matchers[0], same.matcher()], rows)
+    assert np.flatnonzero(np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")[1]) == [98]
+
+
+@pytest.mark.parametrize("engines", [1, 2])
+def test_accept_all_moves_all_or_none(engines: int) -> None:
+    """The second matcher's token is more work than its budget allows, the third's id is none."""
+    text = 'root ::= [a-z]* | ([a-z] [a-z])* "x"'
+    grammars = [letters(text, budgets=wb.Budgets(step_work=80)) for _ in range(engines)]
+    matchers = [grammars[i % engines].matcher() for i in range(4)]
+    assert wb.accept_all(matchers, list(b"abcd")).tolist() == [True] * 4
+    for tokens, error in (
+        ([97, 97, 99_999, 97], wb.VocabularyError),
+        ([97, 97, "a", 97], wb.WrongType),
+        ([97, 97, 1 << 80, 97], wb.VocabularyError),
+    ):
+        with pytest.raises(error):
+            wb.accept_all(matchers, tokens)
+        assert [one.token_ids for one in matchers] == [[97], [98], [99], [100]]
+    assert wb.accept_all(matchers, [97, 0, 257, 97]).tolist() == [True, False, True, True]
+    assert [one.num_accepted for one in matchers] == [2, 1, 2, 2]
+    assert [one.is_terminated for one in matchers] == [False, False, True, False]
+    assert not np.any([one.allowed_ids().size for one in matchers[2:3]])
+    wb.rollback_all(matchers, [1, 0, 1, 1])
+    assert [one.token_ids for one in matchers] == [[97], [98], [99], [100]]
+
+
+def test_a_matcher_cannot_go_on_twice_at_once() -> None:
+    matcher = letters('root ::= "abc"').matcher()
+    with pytest.raises(ValueError, match="comes twice"):
+        wb.accept_all([matcher, matcher], [97, 98])
+    assert matcher.token_ids == []
+
+
+def test_accept_all_ends_where_a_budget_ends() -> None:
+    """The first matcher has gone on already, in the same call of the kernel, when the second one cannot."""
+    tokens = [bytes([byte]) for byte in range(256)] + [b"ab" * 9000 + b"c" * 9000, b""]
+    compiled = wb.compile(
+        wb.gbnf('root ::= "q"* [a-z]{1000000}'),
+        wb.Vocabulary.from_bytes(tokens, 257),
+        wb.Budgets(arena_words=3000),
+        cache=False,
+    )
+    matchers = [compiled.matcher() for _ in range(3)]
+    assert wb.accept_all(matchers, [97] * 3).all()
+    with pytest.raises(wb.GrammarTooComplex):
+        wb.accept_all(matchers, [97, 256, 98])
+    assert [one.token_ids for one in matchers] == [[97]] * 3
+    assert wb.accept_all(matchers, [97, 98, 98]).all()
+    assert all(97 in one.allowed_ids() for one in matchers)

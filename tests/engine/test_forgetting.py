@@ -155,9 +155,9 @@ def test_an_interrupted_compaction_changes_nothing(
 
     drop = Engine._drop_masks
 
-    def interrupted(engine: Engine) -> None:
+    def interrupted(engine: Engine, ctx: context.Context) -> None:
         if late:
-            drop(engine)
+            drop(engine, ctx)
         raise KeyboardInterrupt
 
     engine, stored = compiled.engine, compiled.engine.ctx.masks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from itertools import pairwise
 
 import numpy as np
@@ -544,3 +545,67 @@ def test_a_mask_that_cannot_be_written_is_refused_each_time() -> None:
         with pytest.raises(ValueError, match="read-only"):
             wb.fill_masks([matcher], mask.reshape(1, 1))
     assert data == bytes(4)
+
+
+def abc() -> wb.Matcher:
+    vocabulary = wb.Vocabulary.from_bytes([*(bytes([b]) for b in range(256)), b""], 256)
+    return wb.compile(wb.gbnf('root ::= "abc"'), vocabulary).matcher()
+
+
+def retype(array: np.ndarray) -> None:
+    array.dtype = np.float32  # type: ignore[misc]
+
+
+CHANGES = {
+    "read-only": (lambda array: array.setflags(write=False), "read-only"),
+    "another type": (retype, "float32"),
+    "another shape": (lambda array: setattr(array, "shape", (1, 3, 3)), "dimensions"),
+    "fewer words": (lambda array: array.resize(3, refcheck=False), "needs 9"),
+    "no words": (lambda array: array.resize((0,), refcheck=False), "needs 9"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_an_array_that_was_changed_is_seen(name: str) -> None:
+    """The same array as before, which is looked at no more than needed: it is not the same any more."""
+    matcher, array = abc(), np.zeros(9, dtype=np.int32)
+    for _ in range(3):
+        matcher.fill_mask(array)
+    change, said = CHANGES[name]
+    change(array)
+    before = array.copy()
+    with pytest.raises(ValueError, match=said):
+        matcher.fill_mask(array)
+    assert np.array_equal(before.view(np.uint8), array.view(np.uint8))
+    mask = wb.empty_mask(matcher.vocabulary)
+    matcher.fill_mask(mask)
+    assert mask[3] == 2 and mask.sum() == 2
+
+
+def test_an_array_with_other_memory_is_written_there() -> None:
+    matcher, array = abc(), np.zeros(9, dtype=np.int32)
+    for _ in range(3):
+        matcher.fill_mask(array)
+    array.resize(100_000, refcheck=False)
+    array[:] = -1
+    matcher.fill_mask(array)
+    assert array[3] == 2 and array.sum() == 2
+    two = np.zeros((2, 9), dtype=np.int32)
+    for _ in range(3):
+        matcher.fill_mask(two)
+    assert two[0, 3] == 2 and two.sum() == 2
+    two.shape = (18,)  # type: ignore[misc]
+    two[:] = -1
+    matcher.fill_mask(two)
+    assert two[3] == 2 and two.sum() == 2
+
+
+def test_a_copy_is_a_fork() -> None:
+    matcher = abc()
+    assert matcher.accept(97)
+    other = copy.copy(matcher)
+    assert matcher.accept(98)
+    assert (matcher.token_ids, other.token_ids) == ([97, 98], [97])
+    other.rollback(1)
+    assert other.allowed_ids().tolist() == [97]
+    assert matcher.allowed_ids().tolist() == [99]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
 
 import workbench as wb
@@ -201,3 +202,17 @@ def test_more_states_than_the_default_for_an_operation() -> None:
 def test_what_is_no_budgets(front: Callable[[], object]) -> None:
     with pytest.raises(wb.WrongType, match=r"takes Budgets, not a.*budgets=workbench.Budgets\("):
         front()
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, "12", None, True, float("inf")])
+@pytest.mark.parametrize("name", ["states", "arena_words", "digits"])
+def test_a_budget_is_a_positive_integer(name: str, value: Any) -> None:
+    error = ValueError if type(value) is int else wb.WrongType
+    with pytest.raises(error, match=f"Budgets.{name} takes a positive integer"):
+        wb.Budgets(**{name: value})
+
+
+def test_a_budget_may_be_a_number_of_numpy() -> None:
+    made = wb.Budgets(states=np.int64(7))
+    assert type(made.states) is int
+    assert made == wb.Budgets(states=7)

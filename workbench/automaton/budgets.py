@@ -9,18 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from workbench.errors import GrammarTooComplex
-from workbench.inputs import wrong_type
+from workbench.inputs import need_at_least, wrong_type
 
 __all__ = ["Budgets", "chosen", "in_force", "too_complex", "using"]
 
 
+#: what of a grammar is worked out ahead: it may be nothing at all
+_MAY_BE_NONE = frozenset(("deterministic_states", "deterministic_work", "expansion", "inlining"))
+
+
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """Limits of one grammar; going over one raises ``GrammarTooComplex``, which names it.
+    """Limits of one grammar, positive integers; going over one raises ``GrammarTooComplex``, which names it.
+
+    ``inlining``, ``expansion`` and what is made deterministic ahead may be 0: nothing.
 
     The first ones are those of ``compile`` and of the engine, those from ``finite_states`` on those of the
     front ends. What a front end has worked out once is kept: it is not counted again.
@@ -75,6 +81,12 @@ class Budgets:
     intervals: int = 500
     remainders: int = 20_000
     digits: int = 5_000
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            least = 0 if field.name in _MAY_BE_NONE else 1
+            value = need_at_least(least, getattr(self, field.name), f"Budgets.{field.name}")
+            object.__setattr__(self, field.name, value)
 
 
 #: How messages call the limits that can be reached.

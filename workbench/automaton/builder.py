@@ -13,9 +13,9 @@ it reaches without consuming), and none reaches its own call without consuming a
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,7 @@ from workbench.automaton.model import (
     WatchSpec,
 )
 from workbench.automaton.rows import closure, extended, skips_of, useful_rows
+from workbench.changes import assigned, at_once
 from workbench.grammar.analysis import Analysis, first_uses
 from workbench.grammar.ir import (
     Expr,
@@ -89,6 +90,15 @@ class _Instance:
     members: frozenset[str]
 
 
+class _Kept(NamedTuple):
+    """What a builder knew when it had last written to the automaton: lengths of what grows, and its counts."""
+
+    lengths: tuple[int, ...]
+    taken_up: tuple[int, ...]
+    work: int
+    positions: int
+
+
 #: a rule to be copied: its name, where it begins and ends, its origin, the instance that it belongs to
 _Copy = tuple[str, int, int, Origin | None, _Instance | None]
 
@@ -125,8 +135,10 @@ class _Builder(Pieces):
         self.loops: list[tuple[int, int, int]] = []
         self.extents: list[tuple[int, int]] = []
         #: entries to build: rules, which have to be written first, and parts of rules
-        self.waiting: deque[int] = deque()
-        self.within: deque[int] = deque()
+        self.waiting: list[int] = []
+        self.within: list[int] = []
+        #: how many of both were taken up
+        self.taken_up = [0, 0]
         self.guards: dict[GuardSpec, int] = {}
         self.scopes: dict[ScopeSpec, int] = {}
         self.entry_of_scope: dict[int, int] = {}
@@ -134,15 +146,39 @@ class _Builder(Pieces):
         self.members_of: dict[int, int] = {}
         self.members = 0
         #: the entries of scopes that gather
-        self.gatherers: set[int] = set()
+        self.gatherers: dict[int, None] = {}
         self.gathering = self.recording = False
-        self.watching: set[int] = set()
+        self.watching: dict[int, None] = {}
         self.watches: dict[WatchSpec, int] = {}
         self.languages: list[Language] = []
         self.language_of: dict[int, tuple[Graph, int]] = {}
         #: the entry of all texts, where the empty one is among them
         self.whole = -1
+        #: what is only added to, while entries are built
+        self._added: tuple[list[Any] | dict[Any, Any], ...] = (
+            *(self.entries, self.entry_of_rule, self.entry_of_body, self.entry_of_watch),
+            *(self.entry_of_scope, self.members_of, self.gatherers, self.watching),
+            *(self.known_counts, self.loop_of, self.loops, self.extents, self.guards, self.scopes),
+            *(self.watches, self.languages, self.language_of, self.waiting, self.within),
+        )
+        self._kept = self._as_it_is()
         self._of_place()
+
+    def _as_it_is(self) -> _Kept:
+        return _Kept(tuple(map(len, self._added)), tuple(self.taken_up), self.work, self.positions)
+
+    def _as_kept(self) -> None:
+        """Drop what is known of entries that did not come into the automaton: a budget or an interrupt came before."""
+        kept = self._kept
+        for added, n in zip(self._added, kept.lengths, strict=True):
+            if isinstance(added, dict):
+                while len(added) > n:
+                    added.popitem()
+            else:
+                del added[n:]
+        self.taken_up[:] = kept.taken_up
+        self.work, self.positions = kept.work, kept.positions
+        self._empty()
 
     def _empty(self) -> None:
         """Forget all that was not appended to an automaton yet; positions are numbered from 0 again."""
@@ -169,10 +205,12 @@ class _Builder(Pieces):
     def entry_for_text(self, name: str) -> int:
         """Number of the entry of all texts; if one of them is empty, no rule has it."""
         if name not in self.analysis.nullable:
-            return self.entry_for_rule(name)
-        self.whole = len(self.entries)
-        self.entries.append((name, None))
-        return self.whole
+            found = self.entry_for_rule(name)
+        else:
+            found = self.whole = len(self.entries)
+            self.entries.append((name, None))
+        self._kept = self._as_it_is()
+        return found
 
     def entry_for_rule(self, name: str) -> int:
         """Number of a rule's entry; a rule that is another one by a second name has that one's."""
@@ -478,7 +516,7 @@ class _Builder(Pieces):
             entry = self.entry_of_watch[id(expr.body)] = len(self.entries)
             self.entries.append((self.name, expr.body))
             self.within.append(entry)
-            self.watching.add(entry)
+            self.watching[entry] = None
         spec = WatchSpec(expr.texts)
         if expr.fresh or expr.role:
             cell = expr.cell if expr.fresh else 0
@@ -538,7 +576,7 @@ class _Builder(Pieces):
             self.within.append(entry)
             self.members_of[entry] = expr.members
             if expr.gather is not None:
-                self.gatherers.add(entry)
+                self.gatherers[entry] = None
         most = -1 if expr.most is None else min(expr.most, _MOST)
         least = min(expr.least, _MOST)
         spec = ScopeSpec(expr.members, expr.required, least, most, expr.names, expr.gather)
@@ -553,14 +591,17 @@ class _Builder(Pieces):
         """Build an entry with the parts of its rule, and of the rules that wait what fits into ``positions``."""
         # what is built ahead must not use up what may be needed
         positions = min(positions, max(0, self.budgets.positions - self.positions) // 4)
-        self._empty()  # what an interrupt may have left behind
+        self._as_kept()
         built = {entry}
         self.build(entry)
+        parts, rules = 0, 1
         while True:
-            if self.within and self.n < _PARTS:
-                following = self.within.popleft()
-            elif self.waiting and self.n < positions:
-                following = self.waiting.popleft()
+            if self.taken_up[parts] < len(self.within) and self.n < _PARTS:
+                following = self.within[self.taken_up[parts]]
+                self.taken_up[parts] += 1
+            elif self.taken_up[rules] < len(self.waiting) and self.n < positions:
+                following = self.waiting[self.taken_up[rules]]
+                self.taken_up[rules] += 1
             else:
                 break
             if following not in built and (
@@ -573,7 +614,7 @@ class _Builder(Pieces):
         self._empty()
 
     def _append(self, a: Automaton) -> None:
-        """Write what was built into the arrays of an automaton."""
+        """Write what was built into the arrays of an automaton, all at once."""
         rows = self.edges()
         for byte in self.missing:
             rows = self._spelled(rows, byte)
@@ -591,26 +632,34 @@ class _Builder(Pieces):
         parts.empties[:2] += first
         parts.calls[0] += first
         parts.calls[4] += np.where(parts.calls[4] < 0, 0, np.int32(first))
-        a.edge_start = extended(a.edge_start, parts.edges[0], first, n)
-        a.edge_lo = np.concatenate([a.edge_lo, parts.edges[1]])
-        a.edge_hi = np.concatenate([a.edge_hi, parts.edges[2]])
-        a.edge_target = np.concatenate([a.edge_target, parts.edges[3]])
-        a.empty_start = extended(a.empty_start, parts.empties[0], first, n)
-        a.empty_target = np.concatenate([a.empty_target, parts.empties[1]])
-        a.empty_guard = np.concatenate([a.empty_guard, parts.empties[2]])
-        a.call_start = extended(a.call_start, parts.calls[0], first, n)
-        a.call_entry = np.concatenate([a.call_entry, parts.calls[1]])
-        a.call_loop = np.concatenate([a.call_loop, parts.calls[2]])
-        a.call_watch = np.concatenate([a.call_watch, parts.calls[3]])
-        a.call_return = np.concatenate([a.call_return, parts.calls[4]])
-        a.final = np.concatenate([a.final, parts.final])
-        a.n_states = first + n
-        a.guards += tuple(self.guards)[len(a.guards) :]
-        a.scopes += tuple(self.scopes)[len(a.scopes) :]
-        a.watches += tuple(self.watches)[len(a.watches) :]
-        a.languages += tuple(self.languages[len(a.languages) :])
-        self._append_marks(a, made, first)
-        self._append_entries(a, made, first)
+        marks, sources = self._marks(a, made)
+        at_once(
+            assigned(
+                a,
+                edge_start=extended(a.edge_start, parts.edges[0], first, n),
+                edge_lo=np.concatenate([a.edge_lo, parts.edges[1]]),
+                edge_hi=np.concatenate([a.edge_hi, parts.edges[2]]),
+                edge_target=np.concatenate([a.edge_target, parts.edges[3]]),
+                empty_start=extended(a.empty_start, parts.empties[0], first, n),
+                empty_target=np.concatenate([a.empty_target, parts.empties[1]]),
+                empty_guard=np.concatenate([a.empty_guard, parts.empties[2]]),
+                call_start=extended(a.call_start, parts.calls[0], first, n),
+                call_entry=np.concatenate([a.call_entry, parts.calls[1]]),
+                call_loop=np.concatenate([a.call_loop, parts.calls[2]]),
+                call_watch=np.concatenate([a.call_watch, parts.calls[3]]),
+                call_return=np.concatenate([a.call_return, parts.calls[4]]),
+                final=np.concatenate([a.final, parts.final]),
+                n_states=first + n,
+                guards=a.guards + tuple(self.guards)[len(a.guards) :],
+                scopes=a.scopes + tuple(self.scopes)[len(a.scopes) :],
+                watches=a.watches + tuple(self.watches)[len(a.watches) :],
+                languages=a.languages + tuple(self.languages[len(a.languages) :]),
+                **marks,
+                **self._entries(a, made, first),
+            ),
+            sources,
+            assigned(self, _kept=self._as_it_is()),
+        )
 
     def _determinised(
         self, final: NDArray[np.bool_], rows: Rows, calls: Rows, affordable: bool
@@ -638,8 +687,8 @@ class _Builder(Pieces):
         self.work -= made.work
         return merged(without_own_frames(made, np.array(entries, dtype=np.int32)))
 
-    def _append_marks(self, a: Automaton, made: Determinised, first: int) -> None:
-        """What is said of single states: where they come from, whether they are watched or between members."""
+    def _marks(self, a: Automaton, made: Determinised) -> tuple[dict[str, Any], Iterator[object]]:
+        """What is said of single states: whether they are watched or between members; and where they come from."""
         n = made.parts.n
         bounds = [*made.firsts.tolist(), n]
         watched = np.zeros(n, dtype=np.bool_)
@@ -653,25 +702,30 @@ class _Builder(Pieces):
             places = np.array(self.between)
             within = firsts.searchsorted(places, side="right") - 1
             between[made.firsts[within] + places - firsts[within]] = True
-        a.watched = np.concatenate([a.watched, watched])
-        a.between = np.concatenate([a.between, between])
-        self.sources.append(made.at, made.members, self.n, self.named, self.origins)
+        marks = {
+            "watched": np.concatenate([a.watched, watched]),
+            "between": np.concatenate([a.between, between]),
+        }
+        return marks, self.sources.more(made.at, made.members, self.n, self.named, self.origins)
 
-    def _append_entries(self, a: Automaton, made: Determinised, first: int) -> None:
+    def _entries(self, a: Automaton, made: Determinised, first: int) -> dict[str, Any]:
+        """Entries and loops."""
         entry_state = np.full(len(self.entries), NOT_BUILT, dtype=np.int32)
         entry_state[: len(a.entry_state)] = a.entry_state
         entry_state[[entry for _, entry, _, _ in self.built]] = made.starts + first
-        a.entry_state = entry_state
-        a.entry_names += tuple(name for name, _ in self.entries[len(a.entry_names) :])
+        names = a.entry_names + tuple(name for name, _ in self.entries[len(a.entry_names) :])
         known = len(a.loop_entry)
-        if known == len(self.loops):
-            return
-        loops = np.array(self.loops[known:], dtype=np.int32)
-        a.loop_entry = np.concatenate([a.loop_entry, loops[:, 0]])
-        a.loop_min = np.concatenate([a.loop_min, loops[:, 1]])
-        a.loop_max = np.concatenate([a.loop_max, loops[:, 2]])
-        a.loop_least += tuple(least for least, _ in self.extents[known:])
-        a.loop_alphabet += tuple(alphabet for _, alphabet in self.extents[known:])
+        loops = np.array(self.loops[known:], dtype=np.int32).reshape(-1, 3)
+        return {
+            "entry_state": entry_state,
+            "entry_names": names,
+            "loop_entry": np.concatenate([a.loop_entry, loops[:, 0]]),
+            "loop_min": np.concatenate([a.loop_min, loops[:, 1]]),
+            "loop_max": np.concatenate([a.loop_max, loops[:, 2]]),
+            "loop_least": a.loop_least + tuple(least for least, _ in self.extents[known:]),
+            "loop_alphabet": a.loop_alphabet
+            + tuple(letters for _, letters in self.extents[known:]),
+        }
 
     def _spelled(self, rows: Rows, byte: int) -> Rows:
         """The edges without a byte that no token contains."""

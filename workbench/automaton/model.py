@@ -5,11 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.changes import appended, assigned, at_once
 from workbench.grammar.ir import Gather, Origin
 from workbench.wording import number_of
 
@@ -113,14 +115,20 @@ class Runs(Sequence[_T]):
         self._values: list[_T] = []
         self._n = 0
 
-    def append(self, begin: int, value: _T) -> None:
-        """From ``begin`` on states have this value; begins ascend."""
-        self._values.append(value)
-        self._begins.append(begin)
+    def more(self, first: int, n: int, runs: Iterable[tuple[int, _T]]) -> Iterator[object]:
+        """The change (see :mod:`workbench.changes`) by ``n`` more states, ``first`` the first of them.
 
-    def end(self, n: int) -> None:
-        """There are ``n`` states now."""
-        self._n = n
+        ``runs`` are ascending, the states from ``first`` on from which a value holds.
+        """
+        begins, values = [], []
+        for begin, value in runs:
+            begins.append(first + begin)
+            values.append(value)
+        return chain(
+            appended(self._begins, begins),
+            appended(self._values, values),
+            assigned(self, _n=first + n),
+        )
 
     def __len__(self) -> int:
         return self._n
@@ -163,24 +171,28 @@ class Sources:
         self.rules: Sequence[tuple[str, ...]] = _OfStates(self, self.names)
         self.origins: Sequence[tuple[Origin, ...]] = _OfStates(self, self.places)
 
-    def append(
+    def more(
         self,
         at: NDArray[np.int32],
         members: NDArray[np.int32],
         n: int,
         names: Iterable[tuple[int, str]],
         places: Iterable[tuple[int, Origin | None]],
-    ) -> None:
-        """More states, sets of ``n`` more positions: where each begins among ``members``, and what these are."""
+    ) -> Iterator[object]:
+        """The change (see :mod:`workbench.changes`) by more states, sets of ``n`` more positions.
+
+        ``at`` says where each begins among ``members``; ``names`` and ``places`` what the positions are.
+        """
         first = len(self.names)
-        self.at = np.concatenate([self.at, self.at[-1] + at[1:]])
-        self.members = np.concatenate([self.members, members + np.int32(first)])
-        for begin, name in names:
-            self.names.append(first + begin, name)
-        self.names.end(first + n)
-        for begin, place in places:
-            self.places.append(first + begin, place)
-        self.places.end(first + n)
+        return chain(
+            assigned(
+                self,
+                at=np.concatenate([self.at, self.at[-1] + at[1:]]),
+                members=np.concatenate([self.members, members + np.int32(first)]),
+            ),
+            self.names.more(first, n, names),
+            self.places.more(first, n, places),
+        )
 
 
 class _OfStates(Sequence[tuple[_T, ...]]):
@@ -315,7 +327,9 @@ class Automaton:
         if self._distances is None or len(self._distances[0]) != self.n_states:
             from workbench.automaton.distances import least_bytes
 
-            self._distances, self._scope_costs = least_bytes(self.complete())
+            distances, costs = least_bytes(self.complete())
+            at_once(assigned(self, _distances=distances, _scope_costs=costs))
+            return distances
         return self._distances
 
     def scope_costs(self) -> ScopeCosts:

@@ -35,6 +35,7 @@ from workbench.automaton.model import (
 from workbench.automaton.soundness import check_automaton
 from workbench.automaton.stored import PerState, StoredOutcomes, StoredRules, StoredSets, text_of
 from workbench.errors import ArtifactError
+from workbench.files import irregular, to_be_written
 from workbench.grammar.encoding import (
     DTYPES,
     Decoder,
@@ -51,7 +52,6 @@ MAGIC = b"WBGRAM\r\n"
 FORMAT = 4
 _PREFIX = len(MAGIC) + 4 + 8 + 32
 
-_NO_FILE = {FileNotFoundError: "there is no such file", IsADirectoryError: "this is a folder"}
 _PLAIN = (
     "edge_start",
     "edge_lo",
@@ -102,9 +102,13 @@ class Artifact:
 
 
 def write_artifact(path: str | os.PathLike[str], artifact: Artifact) -> None:
-    """Write a file, all of it or nothing. The automaton has to be complete."""
+    """Write a file, all of it or nothing. The automaton has to be complete.
+
+    A symbolic link stays, and the file that it leads to is written. Raises ``WorkbenchError`` for what is there
+    and no regular file.
+    """
+    target = to_be_written(path)
     payload = _encode(artifact)
-    target = Path(path)
     temporary = target.with_name(f"{target.name}.{token_hex(8)}.tmp")
     try:
         with temporary.open("xb") as file:
@@ -125,10 +129,12 @@ def read_artifact(path: str | os.PathLike[str]) -> Artifact:
 
     Raises ``ArtifactError`` when there is none, or it is not whole, not as written or of another format.
     """
+    if found := irregular(path):
+        raise ArtifactError(path, f"this is {found}")
     try:
         payload, expected = _payload(path)
-    except (FileNotFoundError, IsADirectoryError) as error:
-        raise ArtifactError(path, _NO_FILE[type(error)]) from None
+    except FileNotFoundError:
+        raise ArtifactError(path, "there is no such file") from None
     digest = sha256(payload)
     if digest.digest() != expected:
         raise ArtifactError(path, "the file has been altered")

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from workbench.automaton.frames import NO_STATE, Frame, Stack
 from workbench.errors import WorkbenchError
+from workbench.files import irregular, to_be_written
 from workbench.inputs import need_path
 from workbench.wording import number_of
 
@@ -336,7 +337,7 @@ class Trace:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the trace to a file, compressed when its name ends in ``.gz``, all or nothing."""
-        target = Path(path)
+        target = to_be_written(path)
         data = self.to_json().encode("utf-8", "backslashreplace")
         if target.suffix == ".gz":
             data = gzip.compress(data, mtime=0)
@@ -350,12 +351,14 @@ class Trace:
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
-        return target
+        return Path(path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Trace:
         """Read a trace file, compressed or not; ``WorkbenchError`` says what is wrong with it."""
         need_path(path, "Trace.load")
+        if found := irregular(path):
+            raise WorkbenchError(f"{os.fspath(path)} is not a trace: it is {found}")
         with Path(path).open("rb") as file:
             compressed = file.read(2) == b"\x1f\x8b"
         try:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.automaton.budgets import Budgets
 from workbench.errors import WorkbenchError
+from workbench.files import irregular
 from workbench.inputs import read_text
 
 if TYPE_CHECKING:
@@ -95,6 +96,8 @@ def read_source(path: Path) -> str:
 
     Raises ``WorkbenchError`` for one that cannot be read or is no text.
     """
+    if found := irregular(path):
+        raise WorkbenchError(f"cannot read {path}: it is {found}, not a file")
     try:
         data = path.read_bytes()
     except OSError as error:

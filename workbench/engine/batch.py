@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain, compress, repeat
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.changes import at_once, each_assigned
 from workbench.engine.engine import Engine
 from workbench.engine.kernels import entries as k
 from workbench.engine.kernels.constants import DONE, Stopped
@@ -19,10 +22,19 @@ from workbench.wording import number_of
 
 __all__ = ["accept_all", "fill_masks", "fork_all", "rollback_all"]
 
-_LARGE = 1 << 63
 #: what one matcher says: no, yes
 _ALONE = np.zeros(1, dtype=np.bool_), np.ones(1, dtype=np.bool_)
 _threads: ThreadPoolExecutor | None = None
+
+
+def _no_threads() -> None:
+    """A forked process has none of the threads."""
+    global _threads
+    _threads = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_no_threads)
 
 
 def fill_masks(matchers: Sequence[Matcher], bitmask: Any) -> None:
@@ -33,8 +45,8 @@ def fill_masks(matchers: Sequence[Matcher], bitmask: Any) -> None:
     compiled grammars of one vocabulary. Stored masks are written by one kernel call a grammar; where
     grammars differ, they are served by threads, side by side.
 
-    Raises ``ValueError`` for a mask of another shape or type and ``GrammarTooComplex`` when a budget is used
-    up: rows already written stay written.
+    Raises ``ValueError`` for a mask of another shape or type and for matchers of different vocabularies (nothing is
+    written then), and ``GrammarTooComplex`` when a budget is used up: rows already written stay written.
     """
     need_matchers(matchers, "fill_masks")
     array = mask_array(bitmask)
@@ -79,12 +91,16 @@ def _fill(engine: Engine, matchers: Sequence[Matcher], rows: NDArray[np.uint32])
 
 
 def _fill_groups(matchers: Sequence[Matcher], array: NDArray[np.int32]) -> None:
-    groups: dict[int, list[int]] = {}
-    for i, matcher in enumerate(matchers):
-        groups.setdefault(id(matcher._engine), []).append(i)
+    groups = _by_engine(matchers)
+    vocabulary = matchers[0].vocabulary
+    for engine, members in groups.items():
+        if engine.vocabulary.fingerprint != vocabulary.fingerprint:
+            raise ValueError(
+                f"the rows of a mask are of one vocabulary: matcher 0 has {vocabulary!r}, matcher {members[0]} "
+                f"another, {engine.vocabulary!r}; fill a mask for each vocabulary"
+            )
 
-    def fill(members: list[int]) -> None:
-        engine = matchers[members[0]]._engine
+    def fill(engine: Engine, members: list[int]) -> None:
         rows = np.empty((len(members), array.shape[1]), dtype=np.uint32)
         _fill(engine, [matchers[i] for i in members], rows)
         array[members] = rows.view(np.int32)
@@ -93,17 +109,25 @@ def _fill_groups(matchers: Sequence[Matcher], array: NDArray[np.int32]) -> None:
     if _threads is None:
         _threads = ThreadPoolExecutor(thread_name_prefix="workbench-masks")
     # all of them end before an error is raised: nobody writes to the mask afterwards
-    running = [_threads.submit(fill, members) for members in groups.values()]
+    running = [_threads.submit(fill, engine, members) for engine, members in groups.items()]
     errors = [error for one in running if (error := one.exception()) is not None]
     if errors:
         raise errors[0]
 
 
+def _by_engine(matchers: Sequence[Matcher]) -> dict[Engine, list[int]]:
+    """The numbers of the matchers that share an engine."""
+    groups: dict[Engine, list[int]] = {}
+    for i, matcher in enumerate(matchers):
+        groups.setdefault(matcher._engine, []).append(i)
+    return groups
+
+
 def accept_all(matchers: Sequence[Matcher], token_ids: Iterable[int]) -> NDArray[np.bool_]:
     """Go on with one token for each matcher; which of them it was accepted by, bool of shape ``(batch,)``.
 
-    A matcher that refuses its token is unchanged. Raises ``WrongType`` for what is no token id, before anything
-    changes, and what ``Matcher.accept`` does: the matchers before the one that it concerns have gone on then.
+    A matcher that refuses its token is unchanged. Raises ``WrongType`` for what is no token id, ``ValueError`` where
+    a matcher comes twice, and what ``Matcher.accept`` does. Then no matcher has gone on.
     """
     need_matchers(matchers, "accept_all")
     numbers = _whole(token_ids, "accept_all", "a token id for each matcher")
@@ -113,37 +137,80 @@ def accept_all(matchers: Sequence[Matcher], token_ids: Iterable[int]) -> NDArray
         )
     if len(numbers) == 1:
         return _ALONE[matchers[0].accept(numbers[0])].copy()
-    for token_id in numbers:
-        if not -_LARGE <= token_id < _LARGE:  # no integer of the machine: refused as any other id
-            matchers[0].accept(token_id)
-    ids = np.array(numbers, dtype=np.int64)
-    accepted = np.zeros(len(matchers), dtype=np.bool_)
-    engine = matchers[0]._engine if matchers else None
-    if not COMPILED or any(matcher._engine is not engine for matcher in matchers):
-        for i, (matcher, token_id) in enumerate(zip(matchers, numbers, strict=True)):
-            accepted[i] = matcher.accept(token_id)
-        return accepted
-    if engine is None:
-        return accepted
-    special = np.array([not engine.is_plain(token_id) for token_id in numbers], dtype=np.bool_)
-    with engine.lock, engine.busy:
-        positions = np.fromiter((one.position for one in matchers), np.int64, len(ids))
-        positions[special] = -1
-        try:
-            k.accept_many_at(engine.ctx.handle, positions, ids)
-        except Stopped:
-            engine.recover()
-        done = int(engine.count[DONE])
-        for i in range(done):
-            if positions[i] >= 0:
-                matchers[i].go_on(int(positions[i]), numbers[i])
-                accepted[i] = True
-        engine.tidy()
-        # ends, named tokens, and what is left when a kernel had to stop, go one by one
-        todo = [*np.flatnonzero(special[:done]).tolist(), *range(done, len(ids))]
-    for i in todo:
-        accepted[i] = matchers[i].accept(numbers[i])
+    if len(set(map(id, matchers))) != len(matchers):
+        raise ValueError(
+            "accept_all goes on with one token for each matcher, and one comes twice; fork it, or call accept"
+        )
+    if not len(matchers):
+        return np.zeros(0, dtype=np.bool_)
+    engine = matchers[0]._engine
+    # what is written stays unseen until all of it is known, and counts at once
+    if not any(matcher._engine is not engine for matcher in matchers):
+        engines = [engine]
+        accepted, change = _went_on(engine, matchers, numbers)
+        at_once(change)
+    else:
+        groups = _by_engine(matchers)
+        engines = list(groups)
+        accepted, changes = np.zeros(len(matchers), dtype=np.bool_), []
+        for engine, members in groups.items():
+            some = [matchers[i] for i in members], [numbers[i] for i in members]
+            accepted[members], change = _went_on(engine, *some)
+            changes.append(change)
+        at_once(*changes)
+    for matcher in matchers:
+        if matcher._history.keep is not None:
+            matcher._history.forget()
+    for engine in engines:
+        with engine.lock:
+            engine.tidy()
     return accepted
+
+
+def _went_on(
+    engine: Engine, matchers: Sequence[Matcher], token_ids: list[int]
+) -> tuple[NDArray[np.bool_], Iterable[object]]:
+    """Which matchers of an engine their tokens are accepted by, and the change by which they go on."""
+    n = len(matchers)
+    special = [i for i, token_id in enumerate(token_ids) if not engine.is_plain(token_id)]
+    ids = token_ids
+    if special:  # they may be any number
+        ids = token_ids.copy()
+        for i in special:
+            ids[i] = 0
+    ended: list[Matcher] = []
+    with engine.lock, engine.busy:
+        positions = np.fromiter((one.position for one in matchers), np.int64, n)
+        positions[special] = -1
+        done = 0
+        if COMPILED:
+            try:
+                k.accept_many_at(engine.ctx.handle, positions, np.array(ids, dtype=np.int64))
+                done = n
+            except Stopped:
+                done = int(engine.count[DONE])
+                engine.recover()
+        # ends, named tokens, and what is left when a kernel had to stop, go one by one
+        for i in [*(i for i in special if i < done), *range(done, n)]:
+            positions[i] = matchers[i].following(token_ids[i])
+            if positions[i] >= 0 and i in special and matchers[i].ends(token_ids[i]):
+                ended.append(matchers[i])
+        accepted = positions >= 0
+        places, tokens = positions.tolist(), token_ids
+        if not accepted.all():
+            matchers, places = list(compress(matchers, accepted)), list(compress(places, accepted))
+            tokens = list(compress(tokens, accepted))
+        histories = [one._history for one in matchers]
+        entries = [
+            history.write(place, token_id)
+            for history, place, token_id in zip(histories, places, tokens, strict=True)
+        ]
+        return accepted, chain(
+            each_assigned(histories, "_entry", entries),
+            each_assigned(matchers, "_at", places),
+            each_assigned(matchers, "_epoch", repeat(engine.epoch)),
+            *[one.ended() for one in ended],
+        )
 
 
 def _whole(values: Any, who: str, wanted: str) -> list[int]:

@@ -15,6 +15,7 @@ from workbench.content_cache import CacheInfo, ContentCache
 from workbench.engine.engine import Engine
 from workbench.engine.matcher import Matcher
 from workbench.engine.tokens import resolve_tokens
+from workbench.files import to_be_written
 from workbench.frontends.kept import KEPT
 from workbench.grammar.fingerprint import fingerprint
 from workbench.grammar.ir import Grammar
@@ -43,8 +44,10 @@ class CompiledGrammar:
         """Write the grammar and its automaton to a file, for :func:`load_compiled`; all of it or nothing.
 
         What is built on demand is built first, all of it: of a very large schema that takes a while, and
-        raises ``GrammarTooComplex`` past the budgets. A source that has no JSON form is left out.
+        raises ``GrammarTooComplex`` past the budgets. A source that has no JSON form is left out. A symbolic link
+        stays, and the file that it leads to is written; ``WorkbenchError`` for a folder, a pipe or a device.
         """
+        to_be_written(path)  # before the work
         automaton, budgets = self.automaton, self.engine.budgets
         if NOT_BUILT in automaton.entry_state:
             # another one: this one grows under the lock of its engine
@@ -112,8 +115,8 @@ def load_compiled(
     An automaton depends on the bytes that no token contains, and on the tokens that its grammar names: when
     these are others for the vocabulary, it is made anew. ``budgets`` are by default those of then.
 
-    Raises ``ArtifactError`` for a file that is not there, cut off, altered, of another format or none of ours; where
-    the automaton is made anew, what ``compile`` raises.
+    Raises ``ArtifactError`` for a file that is not there, cut off, altered, of another format or none of ours, and for
+    a folder, a pipe or a device; where the automaton is made anew, what ``compile`` raises.
     """
     need_path(path, "load_compiled")
     need_vocabulary(vocabulary, "load_compiled")

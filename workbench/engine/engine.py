@@ -8,14 +8,14 @@ renumber them.
 from __future__ import annotations
 
 import weakref
-from threading import RLock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.budgets import Budgets, too_complex
-from workbench.automaton.model import Automaton
+from workbench.automaton.model import NOT_BUILT, Automaton
+from workbench.changes import assigned, at_once
 from workbench.collector import CollectorWaits
 from workbench.engine.arena import (
     ARENA_WORDS,
@@ -29,13 +29,14 @@ from workbench.engine.arena import (
 )
 from workbench.engine.busy import Busy
 from workbench.engine.kernels import constants, entries as k
-from workbench.engine.kernels.constants import Complex, Full, Room, Stopped, Tangled
+from workbench.engine.kernels.constants import Complex, Full, Room, Stopped, Tangled, Unclean
 from workbench.engine.kernels.context import Context
 from workbench.engine.positions import Positioned, Sequence, renumber
 from workbench.engine.slices import NOTHING, Slice, slices_of
 from workbench.engine.tables import Packed, place_scratch
 from workbench.engine.whole_stacks import least_bytes, listed_stacks, number_of_stacks
 from workbench.errors import GrammarTooComplex
+from workbench.forks import Level, fork_lock
 from workbench.inputs import need_number
 from workbench.vocabulary import Vocabulary
 
@@ -44,11 +45,6 @@ __all__ = ["Engine"]
 _NO_ROOM = 2**31 - 2**20
 #: situations whose stored masks are found at once; a power of two
 _RECENT = 512
-#: arrays that a compaction renews
-_RENEWED = (
-    *("arena", "unique_table", "transitions", "masks"),
-    *("recent", "masks_at", "mask_hash", "mask_table"),
-)
 _USED, _DFA_STATES = constants.USED, constants.DFA_STATES
 
 
@@ -59,7 +55,7 @@ class Engine:
         self.automaton = automaton
         self.vocabulary = vocabulary
         self.budgets = budgets
-        self.lock = RLock()
+        self.lock = fork_lock(Level.ENGINE)
         self.n_words = (vocabulary.width + 31) // 32
         self.slices = slices_of(vocabulary)
         self.ctx = Context(self.slices.ctx)
@@ -90,15 +86,15 @@ class Engine:
         # plain integers from it, several times as fast as NumPy's
         self._counts = memoryview(self.count)
         self.busy = Busy(self._counts)
-        self._new_scratch()
+        self._place_scratch(self.ctx)
         self.ctx.place(
             arena=take_arena(),
             unique_table=take_unique_table(),
             transitions=take_transitions(),
             masks=take_masks(self._masks_room),
         )
-        self._begin_arena()
-        self._begin_masks()
+        self._begin_arena(self.ctx)
+        self._begin_masks(self.ctx)
         self.start = self._intern_start()
 
     def __del__(self) -> None:
@@ -110,16 +106,22 @@ class Engine:
 
     # -- arena ---------------------------------------------------------------------------------
 
-    def _new_arena(self, words: int) -> None:
-        self.ctx.place(
+    def _swap(self, **arrays: NDArray[Any]) -> None:
+        """Let kernels work on these arrays from now on."""
+        fresh = Context(self.ctx)
+        fresh.place(**arrays)
+        at_once(self.ctx.taken(fresh))
+
+    def _new_arena(self, ctx: Context, words: int) -> None:
+        ctx.place(
             arena=np.zeros(words, dtype=np.int32),
             # small at first: nodes fall anywhere in it, and each page costs when it is first touched
             unique_table=np.zeros(max(UNIQUE_SLOTS, words // 64), dtype=np.int32),
             transitions=np.empty_like(self.ctx.transitions),
         )
-        self._begin_arena()
+        self._begin_arena(ctx)
 
-    def _begin_arena(self) -> None:
+    def _begin_arena(self, ctx: Context) -> None:
         for slot in (
             constants.NODES,
             constants.DFA_STATES,
@@ -127,32 +129,29 @@ class Engine:
             constants.N_SETS,
             constants.N_FRAMES,
         ):
-            self.count[slot] = 0
-        self._forget_lone()
-        self.count[constants.USED] = 3
-        self.count[constants.WORK_LIMIT] = self.budgets.step_work
+            ctx.count[slot] = 0
+        # nodes are numbered anew
+        ctx.lone_shape[:] = 0
+        ctx.count[constants.USED] = 3
+        ctx.count[constants.WORK_LIMIT] = self.budgets.step_work
 
-    def _forget_lone(self) -> None:
-        """The shapes of lone threads, where nodes are numbered anew."""
-        self.ctx.lone_shape[:] = 0
-
-    def _drop_masks(self) -> None:
-        self.ctx.place(masks=take_masks(self._masks_room))
-        self._begin_masks()
+    def _drop_masks(self, ctx: Context) -> None:
+        ctx.place(masks=take_masks(self._masks_room))
+        self._begin_masks(ctx)
 
     @property
     def _masks_room(self) -> int:
         """Words for stored masks, at first."""
         return 128 * self.n_words + 1024
 
-    def _begin_masks(self) -> None:
-        self.ctx.place(
+    def _begin_masks(self, ctx: Context) -> None:
+        ctx.place(
             recent=np.zeros(2 * _RECENT, dtype=np.int64),
             masks_at=np.zeros(514, dtype=np.int64),
             mask_hash=np.zeros(514, dtype=np.int64),
             mask_table=np.full(1024, -1, dtype=np.int32),
         )
-        self.count[constants.N_MASKS] = 0
+        ctx.count[constants.N_MASKS] = 0
 
     def _intern_start(self) -> int:
         ctx = self.ctx.handle
@@ -195,7 +194,7 @@ class Engine:
             self._grow_masks()
         elif isinstance(stop, Complex):
             raise self._too_complex() from None
-        else:
+        elif not isinstance(stop, Unclean):
             raise stop
 
     def _too_complex(self) -> GrammarTooComplex:
@@ -214,6 +213,7 @@ class Engine:
         if noted:
             ctx.arena[ctx.tree[:noted] + 2] = -1
         counts[constants.EXPANDING] = counts[constants.NOTED] = counts[constants.UNCLEAR] = 0
+        counts[constants.AT_WORK] = 0
 
     def _grow(self) -> None:
         """Make room: build the entry that a kernel needs, or double what is nearly full."""
@@ -230,19 +230,18 @@ class Engine:
         if 2 * longest > most:
             raise too_complex("arena_words", limit=most, budgets=self.budgets)
         if arena or not (unique_table or transitions):
-            ctx.place(arena=doubled(ctx.arena))
+            self._swap(arena=doubled(ctx.arena))
         if unique_table:
             larger = np.zeros(4 * ctx.unique_table.size, dtype=np.int32)
             k.rehash(ctx.arena, larger, self.count)
-            ctx.place(unique_table=larger)
+            self._swap(unique_table=larger)
         if transitions:
-            ctx.place(transitions=doubled(ctx.transitions))
+            self._swap(transitions=doubled(ctx.transitions))
 
-    def _new_scratch(self) -> None:
-        vocabulary = self.vocabulary
-        room = self.packed.states_room
-        place_scratch(self.ctx, room, self.packed.n_symbols, vocabulary.max_token_bytes)
-        self._work_room = room
+    def _place_scratch(self, ctx: Context) -> None:
+        """Scratch space for as many states as there is room for."""
+        states = len(ctx.final)
+        place_scratch(ctx, states, self.packed.n_symbols, self.vocabulary.max_token_bytes)
 
     def _build(self, entry: int) -> None:
         """Let the automaton build an entry that a kernel needs."""
@@ -250,10 +249,14 @@ class Engine:
         if self.automaton.grow is None:
             raise AssertionError(f"entry {entry} has no states")
         with CollectorWaits():
-            self.automaton.grow(self.automaton, entry)
-            self.packed.sync()
-        if self.packed.states_room > self._work_room:
-            self._new_scratch()
+            # an interrupt may have come after it was built
+            if self.automaton.entry_state[entry] == NOT_BUILT:
+                self.automaton.grow(self.automaton, entry)
+            fresh = Context(self.ctx)
+            columns = self.packed.sync(fresh)
+            if len(fresh.final) > len(self.ctx.final):
+                self._place_scratch(fresh)
+            at_once(self.ctx.taken(fresh), columns)
 
     def _untangle(self, shape: int) -> None:
         """From now on compute and store the masks of a shape by its stacks."""
@@ -283,42 +286,38 @@ class Engine:
         with self.lock, self.busy:
             sequences = list(self.sequences)
             positions = [np.array(one.positions, dtype=np.int64) for one in sequences]
-            before, count = {name: getattr(self.ctx, name) for name in _RENEWED}, self.count.copy()
-            start, epoch = self.start, self.epoch
-            try:
-                self._copy_live(sequences, positions)
-            except BaseException:
-                # whatever stopped it, an interrupt say: all is as it was
-                self.ctx.place(**before)
-                self.start, self.epoch = start, epoch
-                self.count[:] = count
-                self._forget_lone()
-                renumber(sequences, positions)
-                raise
+            fresh = Context(self.ctx)
+            fresh.place(count=self.count.copy())
+            start, numbers = self._copy_live(fresh, positions)
+            self._drop_masks(fresh)
+            fresh.count[constants.EPOCH] = self.epoch + 1
+            at_once(
+                renumber(sequences, numbers),
+                self.ctx.taken(fresh),
+                assigned(self, start=start, epoch=self.epoch + 1),
+            )
 
-    def _copy_live(self, sequences: list[Sequence], positions: list[NDArray[np.int64]]) -> None:
-        """Do so, in new arrays; ``positions`` are those of the sequences."""
+    def _copy_live(
+        self, fresh: Context, positions: list[NDArray[np.int64]]
+    ) -> tuple[int, list[NDArray[np.int64]]]:
+        """Copy the nodes of positions, and of the start, to new arrays; the numbers of both there."""
         everything = np.concatenate([np.array([self.start], dtype=np.int64), *positions])
         roots = np.concatenate([everything >> 32, everything & 0xFFFFFFFF])
         old_arena, used = self.ctx.arena, int(self.count[constants.USED])
         moved = np.full(old_arena.size, -1, dtype=np.int32)
-        self._new_arena(max(ARENA_WORDS, old_arena.size // 8))
+        self._new_arena(fresh, max(ARENA_WORDS, old_arena.size // 8))
         while True:
             new_roots = roots.copy()
             try:
-                k.compact(self.ctx.handle, old_arena.copy(), used, new_roots, moved)
+                k.compact(fresh.handle, old_arena.copy(), used, new_roots, moved)
                 break
             except Full:
-                self._new_arena(2 * self.ctx.arena.size)
+                self._new_arena(fresh, 2 * fresh.arena.size)
                 moved[:] = -1
         half = len(everything)
         renumbered = new_roots[:half] << 32 | new_roots[half:]
-        self.start = int(renumbered[0])
         ends = np.cumsum([1, *map(len, positions)])
-        renumber(sequences, np.split(renumbered, ends)[1:-1])
-        self._drop_masks()
-        self.epoch += 1
-        self.count[constants.EPOCH] = self.epoch
+        return int(renumbered[0]), np.split(renumbered, ends)[1:-1]
 
     # -- queries -------------------------------------------------------------------------------
 
@@ -481,16 +480,19 @@ class Engine:
         full = int(ctx.masks_at[n]) + self.n_words > ctx.masks.size
         if full and 8 * ctx.masks.size > self.budgets.row_bytes:
             k.forget_masks(ctx.handle)
-            self._drop_masks()
+            fresh = Context(ctx)
+            fresh.place(count=self.count.copy())
+            self._drop_masks(fresh)
+            at_once(ctx.taken(fresh))
             return
         if full:
-            ctx.place(masks=doubled(ctx.masks))
+            self._swap(masks=doubled(ctx.masks))
         if n + 2 > ctx.mask_hash.size // 2:
             masks_at = np.concatenate([ctx.masks_at, np.zeros_like(ctx.masks_at)])
             mask_hash = np.concatenate([ctx.mask_hash, np.zeros_like(ctx.mask_hash)])
             mask_table = np.full(2 * ctx.mask_table.size, -1, dtype=np.int32)
             k.rehash_masks(mask_hash, mask_table, n)
-            ctx.place(masks_at=masks_at, mask_hash=mask_hash, mask_table=mask_table)
+            self._swap(masks_at=masks_at, mask_hash=mask_hash, mask_table=mask_table)
 
     # -- views ---------------------------------------------------------------------------------
 

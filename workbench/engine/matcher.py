@@ -6,7 +6,8 @@ Read ``compile.py`` for how one is made, ``engine.py`` for what it asks.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,10 +15,12 @@ from numpy.typing import NDArray
 
 from workbench.automaton.frames import Frame, Stack
 from workbench.automaton.naming import places
+from workbench.changes import assigned, at_once
 from workbench.engine.engine import Engine
 from workbench.engine.history import History
-from workbench.engine.kernels.constants import SITE_BASE, Stopped
+from workbench.engine.kernels.constants import CHANGED, MISS, SITE_BASE, Stopped
 from workbench.engine.kernels.entries import accept_at, lookup_to
+from workbench.engine.known_mask import record_of
 from workbench.engine.why import Why
 from workbench.errors import GrammarTooComplex, VocabularyError
 from workbench.inputs import need_list, need_number, need_vocabulary
@@ -83,24 +86,23 @@ class Matcher:
         "_epoch",
         "_history",
         "_mask",
-        "_mask_address",
         "_mask_base",
         "_mask_pointer",
+        "_mask_record",
         "_mask_rest",
         "_mask_row",
         "_mask_shape",
+        "_mask_view",
         "_mask_words",
+        "_record_address",
         "_terminated",
         "compiled",
-        "num_accepted",
     )
 
     def __init__(self, compiled: CompiledGrammar, max_rollback: int | None = None) -> None:
         if max_rollback is not None and max_rollback < 0:
             raise ValueError("max_rollback must not be negative")
         self.compiled = compiled
-        #: tokens accepted so far, an end included
-        self.num_accepted = 0
         self._engine: Engine = compiled.engine
         self._terminated = False
         #: the top of the history, as long as the engine's epoch is this one
@@ -119,10 +121,13 @@ class Matcher:
         self._mask_pointer: Any = None
         self._mask_base = 0
         self._mask_shape: Any = None
-        #: the row's words: those of the tokens, their address, and those beyond if there are any
+        #: the row's words, all of them, those of the tokens, and those beyond if there are any
+        self._mask_view: Any = None
         self._mask_words: Any = None
-        self._mask_address = 0
         self._mask_rest: Any = None
+        #: what is known of the array (see ``known_mask.py``)
+        self._mask_record: Any = None
+        self._record_address = 0
 
     def __repr__(self) -> str:
         state = "terminated" if self._terminated else "accepting" if self.is_accepting else "open"
@@ -132,6 +137,11 @@ class Matcher:
     def vocabulary(self) -> Vocabulary:
         """The vocabulary of the masks."""
         return self._engine.vocabulary
+
+    @property
+    def num_accepted(self) -> int:
+        """Tokens accepted so far, an end included."""
+        return self._history.accepted
 
     # -- masks ---------------------------------------------------------------------------------
 
@@ -143,29 +153,28 @@ class Matcher:
         was) and ``ValueError`` for a mask of another shape or type, or a read-only one.
         """
         if bitmask is self._mask and row == self._mask_row and not self._terminated:
-            # the same as before, which is what a loop does: no checks, no lock, no array handed over
+            # the same as before, which is what a loop does: no lock, no array handed over
             pointer = self._mask_pointer
+            found = CHANGED
             if pointer is None or (
                 pointer() == self._mask_base and bitmask.shape == self._mask_shape
             ):
                 engine = self._engine
-                if _QUICK:
-                    try:
-                        missed = lookup_to(
-                            engine.ctx.handle, self._epoch, self._at, self._mask_address
-                        )
-                    except Stopped:
-                        missed = 1  # it is said again under the lock
-                    if not missed:
-                        if self._mask_rest is not None:
-                            self._mask_rest[:] = 0
-                        return
-                with engine.lock:
-                    self._at, self._epoch = self._history.top, engine.epoch
-                    engine.fill(self._history, self._mask_words)
+                try:
+                    found = lookup_to(
+                        engine.ctx.handle, self._epoch, self._at, self._record_address
+                    )
+                except Stopped:
+                    found = MISS  # it is said again under the lock
+                if found == MISS:
+                    with engine.lock:
+                        self._at, self._epoch = self._history.top, engine.epoch
+                        engine.fill(self._history, self._mask_words)
+            if found != CHANGED:
                 if self._mask_rest is not None:
                     self._mask_rest[:] = 0
                 return
+            self._forget_mask()
         whole = self._target(bitmask, row)
         words = self._engine.n_words
         if self._terminated:
@@ -178,19 +187,26 @@ class Matcher:
 
     def _remember(self, bitmask: Any, row: int, whole: NDArray[np.uint32]) -> None:
         """Expect the same mask next time: its words, which live as long as they are expected."""
+        self._forget_mask()
+        if not _QUICK:
+            return
         if isinstance(bitmask, np.ndarray):
-            self._mask_pointer, self._mask_base, self._mask_shape = None, 0, None
+            record = record_of(bitmask, whole)
         elif hasattr(bitmask, "data_ptr"):
-            # what a tensor's memory is can be changed under it
+            # what a tensor's memory is can be changed under it; the array over it is nobody else's
+            record = record_of(whole, whole)
             self._mask_pointer, self._mask_base = bitmask.data_ptr, bitmask.data_ptr()
             self._mask_shape = bitmask.shape
         else:
             return
+        if record is None:
+            return
         words = self._engine.n_words
-        self._mask, self._mask_row = bitmask, row
-        self._mask_words = whole[:words]
+        self._mask_view, self._mask_words = whole, whole[:words]
         self._mask_rest = whole[words:] if whole.size > words else None
-        self._mask_address = whole.ctypes.data
+        self._mask_record, self._record_address = record, record.ctypes.data
+        self._mask_row = row
+        self._mask = bitmask
 
     def _target(self, bitmask: Any, row: int) -> NDArray[np.uint32]:
         """The row as uint32 words, as many as the engine has or more."""
@@ -236,16 +252,17 @@ class Matcher:
                 except Stopped:
                     engine.recover()
                     following = self._following(at, token_id)
-                ends = False
+                if following < 0:
+                    return False
+                self._go_on(following, token_id)
             else:
                 at = self._history.top
                 following = self._following(at, token_id)
-                ends = following >= 0 and engine.ends(at, token_id)
-            if following < 0:
-                return False
-            self.go_on(following, token_id)
+                if following < 0:
+                    return False
+                at_once(self.went_on(following, token_id, engine.ends(at, token_id)))
+                self._history.forget()
             engine.tidy()
-            self._terminated = ends
             return True
 
     @property
@@ -254,12 +271,37 @@ class Matcher:
         anywhere (the engine may renumber)."""
         return -1 if self._terminated else self._history.top
 
-    def go_on(self, position: int, token_id: int) -> None:
+    def _go_on(self, position: int, token_id: int) -> None:
         """Count one more token, which led to a position of the engine."""
+        # first of all: an interrupt may come before any line
+        self._epoch = -1
         self._history.push(position, token_id)
         self._at = position
         self._epoch = self._engine.epoch
-        self.num_accepted += 1
+
+    def went_on(self, position: int, token_id: int, ends: bool) -> Iterator[object]:
+        """The change (see :mod:`workbench.changes`) by a token that leads to a position of the engine.
+
+        To be made before another one is asked for. Its parts are there already, where nobody looks yet.
+        """
+        entry = self._history.write(position, token_id)
+        mask = _NONE_YET if ends else self._mask
+        return chain(
+            assigned(self._history, _entry=entry),
+            assigned(self, _at=position, _epoch=self._engine.epoch, _terminated=ends, _mask=mask),
+        )
+
+    def ended(self) -> Iterator[object]:
+        """The change that ends the text."""
+        return assigned(self, _terminated=True, _mask=_NONE_YET)
+
+    def following(self, token_id: int) -> int:
+        """The engine's number of where a token leads; negative when it may not come next."""
+        return self._following(self._history.top, token_id)
+
+    def ends(self, token_id: int) -> bool:
+        """Whether a token ends the text here."""
+        return self._engine.ends(self._history.top, token_id)
 
     def _following(self, position: int, token_id: int) -> int:
         """Position after a token; negative when it may not come next."""
@@ -302,28 +344,21 @@ class Matcher:
         if n:
             with self._engine.lock:
                 try:
-                    self._history.pop(n)
+                    self._history.pop(n, assigned(self, _epoch=-1, _terminated=False))
                 except GrammarTooComplex:
                     # what other sequences left behind may fill the arena: once more without it
                     self._engine.compact()
-                    self._history.pop(n)
-                self._epoch = -1
-            self._terminated = False
-            self.num_accepted -= n
+                    self._history.pop(n, assigned(self, _epoch=-1, _terminated=False))
 
     def reset(self) -> None:
         """Go back to the start."""
         fresh = Matcher(self.compiled, self._history.keep)
-        self._history = fresh._history
-        self._epoch = -1
-        self._terminated = False
-        self.num_accepted = 0
+        at_once(assigned(self, _history=fresh._history, _epoch=-1, _terminated=False))
 
     def fork(self) -> Matcher:
         """An independent matcher at the same position, with the same history; O(1)."""
         other = object.__new__(Matcher)
         other.compiled = self.compiled
-        other.num_accepted = self.num_accepted
         other._engine = self._engine
         other._terminated = self._terminated
         other._at, other._epoch = self._at, self._epoch
@@ -331,6 +366,8 @@ class Matcher:
         with self._engine.lock:
             other._history = self._history.fork()
         return other
+
+    __copy__ = fork
 
     # -- where it stands -----------------------------------------------------------------------
 

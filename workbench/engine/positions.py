@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
+from itertools import chain
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from workbench.changes import written
 
 __all__ = ["Positioned", "Sequence", "renumber"]
 
@@ -25,7 +29,11 @@ class Sequence(Protocol):
     positions: array[int]
 
 
-def renumber(sequences: list[Sequence], positions: list[NDArray[np.int64]]) -> None:
-    """Write other numbers for the positions that some sequences hold."""
-    for one, numbers in zip(sequences, positions, strict=True):
-        one.positions[:] = array("q", numbers.tolist())
+def renumber(sequences: list[Sequence], positions: list[NDArray[np.int64]]) -> Iterator[object]:
+    """The change (see :mod:`workbench.changes`) to other numbers for the positions that some sequences hold."""
+    return chain.from_iterable(
+        [
+            written(one.positions, array("q", numbers.tolist()))
+            for one, numbers in zip(sequences, positions, strict=True)
+        ]
+    )

@@ -10,13 +10,13 @@ takes to make one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workbench.engine.kernels import constants, entries
 from workbench.engine.kernels.context import Context, Part
+from workbench.forks import Level, fork_lock
 from workbench.vocabulary import Trie, Vocabulary
 
 __all__ = ["Slice", "Slices", "slices_of"]
@@ -74,7 +74,7 @@ class Slices:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         trie = vocabulary.trie
-        self._lock = Lock()
+        self._lock = fork_lock(Level.SLICES)
         self.max_token_bytes = vocabulary.max_token_bytes
         self._depths = vocabulary.max_token_bytes + 2
         self.words = (vocabulary.width + 31) // 32
@@ -264,7 +264,7 @@ def _starts(sorted_bytes: NDArray[np.uint8]) -> NDArray[np.int32]:
 
 
 _slices: dict[str, Slices] = {}
-_guard = Lock()
+_guard = fork_lock(Level.VOCABULARY)
 
 
 def slices_of(vocabulary: Vocabulary) -> Slices:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.languages import is_ample
 from workbench.automaton.model import Automaton
+from workbench.changes import assigned, at_once, written
 from workbench.engine.kernels import constants as k
 from workbench.engine.kernels.context import COLUMNS, SCRATCH, Context
 from workbench.engine.slices import Slices
@@ -55,7 +56,6 @@ class Packed:
         self.n_symbols = 256 + len(automaton.symbols)
         self.words = (self.n_symbols + 31) // 32
         self.states_room = 0
-        self._context = context
         self._sites: dict[tuple[int, int], int] = {}
         self._begins = np.zeros(len(COLUMNS) + 1, dtype=np.int64)
         self._room = dict.fromkeys(COLUMNS, -1)
@@ -71,11 +71,15 @@ class Packed:
             # a member takes two bytes at least, one of them between members
             scope_reach=slices.max_token_bytes // 2 + 2,
         )
-        self.sync()
+        at_once(self.sync(context))
 
-    def sync(self) -> None:
-        """Take over what is new in the automaton, and let the context know."""
-        a, filled, room = self.automaton, self._filled, self._room
+    def sync(self, context: Context) -> Iterator[object]:
+        """Take over what is new in the automaton: let a context know, and return the change to this object.
+
+        Until the change is made kernels see nothing new, and all of it can be done once more: what is appended to
+        the columns is reached through the states of entries, which come last.
+        """
+        a, filled = self.automaton, self._filled
         more: _More = {}
         for name in _TAKEN:
             column = getattr(a, name)
@@ -88,34 +92,52 @@ class Packed:
         self._add_sets(more)
         self._add_languages(more)
         self._add_watches(more)
-        if any(filled[name] + len(column) > room[name] for name, column in more.items()):
-            self._lay_out(more)
+        # entries are filled in later, all else is only appended to
+        starts = {**filled, "entry_state": 0}
+        room, begins, array = self._room, self._begins, self.array
+        fits = all(starts[name] + len(column) <= room[name] for name, column in more.items())
+        if not fits:
+            room, begins, array = self._laid_out(more, starts)
+            context.parts(COLUMNS, array, begins)
+        entries = more.pop("entry_state")
         for name, column in more.items():
-            at = int(self._begins[_PLACE[name]]) + filled[name]
-            self.array[at : at + len(column)] = column
-            filled[name] += len(column)
-        self._context.number(
+            at = int(begins[_PLACE[name]]) + starts[name]
+            array[at : at + len(column)] = column
+        context.number(
             n_states=a.n_states,
             has_watch=len(a.watches) > 0,
             has_gather=any(scope.gather is not None for scope in a.scopes),
         )
+        ends = {name: starts[name] + len(column) for name, column in more.items()}
+        at = int(begins[_PLACE["entry_state"]])
+        return chain(
+            written(array, entries, slice(at, at + len(entries))),
+            assigned(
+                self,
+                array=array,
+                states_room=room["final"],
+                _begins=begins,
+                _room=room,
+                _filled={**filled, **ends, "entry_state": len(entries)},
+            ),
+        )
 
-    def _lay_out(self, more: _More) -> None:
-        """A new array with twice the room where the automaton may still grow."""
+    def _laid_out(
+        self, more: _More, starts: dict[str, int]
+    ) -> tuple[dict[str, int], NDArray[np.int64], NDArray[np.int32]]:
+        """A new array with twice the room where the automaton may still grow: rooms, begins, the array."""
         grows = self.automaton.grow is not None
-        before, old = self._begins.tolist(), self.array
-        for name, filled in self._filled.items():
+        room: dict[str, int] = {}
+        for name, filled in starts.items():
             needed = filled + (len(more[name]) if name in more else 0)
-            self._room[name] = 2 * needed + _LEAST_ROOM if grows else needed
-        self.states_room = self._room["final"]
-        self._begins = np.cumsum([0, *self._room.values()])
-        self.array = np.zeros(int(self._begins[-1]), dtype=np.int32)
-        for at, first, filled in zip(
-            self._begins.tolist(), before, self._filled.values(), strict=False
-        ):
+            room[name] = 2 * needed + _LEAST_ROOM if grows else needed
+        begins = np.cumsum([0, *room.values()])
+        array = np.zeros(int(begins[-1]), dtype=np.int32)
+        before, old = self._begins.tolist(), self.array
+        for at, first, filled in zip(begins.tolist(), before, starts.values(), strict=False):
             if filled:
-                self.array[at : at + filled] = old[first : first + filled]
-        self._context.parts(COLUMNS, self.array, self._begins)
+                array[at : at + filled] = old[first : first + filled]
+        return room, begins, array
 
     def _number_sites(self, more: _More) -> None:
         """Number the counted call sites; a site is a loop and where it returns to."""
@@ -129,7 +151,8 @@ class Packed:
         loops = np.where(watch >= 0, -1 - watch, a.call_loop[known:])
         loops = np.where(watch < -1, k.SCOPE_SITE + 2 + watch, loops)
         counted = np.flatnonzero((a.call_loop[known:] >= 0) | (watch != -1))
-        sites, n_sites = self._sites, len(self._sites)
+        # an interrupt may have left numbers behind, which are given out once more
+        sites, n_sites = self._sites, self._filled["site_loop"]
         keys = zip(loops[counted].tolist(), fresh[counted].tolist(), strict=True)
         numbers = [sites.setdefault(key, len(sites)) for key in keys]
         fresh[counted] = numbers
@@ -142,8 +165,6 @@ class Packed:
     def _add_entries(self, more: _More) -> None:
         """Where entries begin; which symbols come first and who calls whom, where all are built."""
         a = self.automaton
-        # entries are filled in later, all else is only appended to
-        self._filled["entry_state"] = 0
         more["entry_state"] = a.entry_state
         n_first = len(a.entry_state) * self.words - self._filled["entry_first"]
         if n_first and self._ranked:
@@ -208,6 +229,7 @@ class Packed:
         fresh = self.automaton.languages[self._filled["language_at"] :]
         if not fresh:
             return
+        del self._loose[self._filled["language_at"] :]
         first, n_steps = self._filled["texts_left"], self._filled["step_low"]
         at: list[int] = []
         starts: list[NDArray[np.int64]] = []

@@ -20,6 +20,7 @@ from workbench.errors import ExportRefused, WorkbenchError
 from workbench.export.gbnf_writer import to_gbnf
 from workbench.export.recipe import Recipe, build, examine, examples_of, source_text, versions
 from workbench.export.targets import ExportedTargets, export_targets
+from workbench.files import to_be_written
 from workbench.grammar.fingerprint import fingerprint
 from workbench.grammar.ir import Grammar, Token, walk
 from workbench.grammar.lazy import written_ahead
@@ -120,6 +121,7 @@ def export(  # noqa: PLR0913 - options, by keyword
     data = pack(built.files)
     target = Path(path)
     if not dry_run:
+        to_be_written(target)
         if target.exists() and not overwrite:
             raise ExportRefused([f"{target} is there already: overwrite=True writes over it"])
         write_whole(target, data)
@@ -216,9 +218,10 @@ def pack(files: Mapping[str, bytes]) -> bytes:
 def write_whole(path: str | os.PathLike[str], data: bytes) -> Path:
     """Write a file in one go: on any failure the one that was there stays.
 
-    Raises ``WorkbenchError`` when it cannot be written.
+    A symbolic link stays, and the file that it leads to is written. Raises ``WorkbenchError`` when it cannot be
+    written, or is no regular file.
     """
-    target = Path(path)
+    target = to_be_written(path)
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:

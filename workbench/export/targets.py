@@ -17,6 +17,7 @@ from workbench.export.page import page
 from workbench.export.pythonfile import grammar_file, test_file
 from workbench.export.recipe import Examined, held_against, proved_gbnf
 from workbench.export.regex_writer import to_regex
+from workbench.files import to_be_written
 from workbench.grammar.ir import Grammar
 from workbench.readable import readable
 from workbench.wording import number_of
@@ -306,7 +307,7 @@ def write_all(folder: Path, files: Mapping[str, bytes], *, overwrite: bool = Fal
         stage = Path(tempfile.mkdtemp(dir=folder, prefix=".export."))
     except OSError as error:
         raise WorkbenchError(f"cannot write {folder}: {error.strerror or error}") from error
-    done: list[tuple[Path, Path]] = []
+    done: list[tuple[Path, Path, Path]] = []
     try:
         for name, data in files.items():
             with (stage / name).open("wb") as file:
@@ -314,19 +315,19 @@ def write_all(folder: Path, files: Mapping[str, bytes], *, overwrite: bool = Fal
                 file.flush()
                 os.fsync(file.fileno())
         for name in files:
-            path = folder / name
+            path = to_be_written(folder / name)
             if path.exists() and not overwrite:
                 raise WorkbenchError(f"cannot write {path}: it is there already")
             before = stage / f"{name}.before"
-            done.append((path, before))
+            done.append((path, before, stage / name))
             if path.exists():
                 path.replace(before)
             (stage / name).replace(path)
     except BaseException as error:
-        for path, before in reversed(done):
+        for path, before, staged in reversed(done):
             if before.exists():
                 before.replace(path)
-            elif not (stage / path.name).exists():  # it has come to its place
+            elif not staged.exists():  # it has come to its place
                 path.unlink(missing_ok=True)
         if made:
             shutil.rmtree(folder, ignore_errors=True)

@@ -33,6 +33,7 @@ from workbench.export.recipe import (
     canonical,
     versions,
 )
+from workbench.files import irregular
 from workbench.inputs import need_path, need_vocabulary
 from workbench.readable import readable
 from workbench.vocabulary.labels import quoted
@@ -130,6 +131,8 @@ def read_bundle(path: str | os.PathLike[str]) -> tuple[dict[str, bytes], str]:
 
     Raises ``BundleError``.
     """
+    if found := irregular(path):
+        raise BundleError(path, f"cannot be read: it is {found}, not a file")
     try:
         with Path(path).open("rb") as file:
             data = file.read(MAX_FILE + 1)

@@ -7,9 +7,9 @@ A large schema has thousands of rules of which one text meets a few dozen; a fro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from threading import RLock
 from types import MappingProxyType
 
+from workbench.forks import Level, fork_lock
 from workbench.grammar.ir import Expr, Ref, walk
 
 __all__ = ["LazyRules", "written_ahead"]
@@ -35,7 +35,7 @@ class LazyRules(Mapping[str, Expr]):
         self._emit = emit
         self._start = start
         self.key = key
-        self._lock = RLock()
+        self._lock = fork_lock(Level.RULES)
         self.emitted: dict[str, Expr] = {}
 
     def __getitem__(self, name: str) -> Expr:

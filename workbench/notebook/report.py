@@ -16,6 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.files import to_be_written
 from workbench.inputs import need_compiled, need_path, need_trace
 from workbench.notebook.reasons import add_reasons
 from workbench.notebook.recorded import from_trace
@@ -123,7 +124,7 @@ def write_report(
 
 def write_page(document: Document, path: str | os.PathLike[str]) -> Path:
     """Write the page of a document, all or nothing, and return its path."""
-    target = Path(path)
+    target = to_be_written(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
@@ -134,4 +135,4 @@ def write_page(document: Document, path: str | os.PathLike[str]) -> Path:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-    return target
+    return Path(path)

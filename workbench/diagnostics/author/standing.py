@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from threading import RLock
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -16,6 +15,7 @@ from workbench.diagnostics.author.parse import AuthorParse, Dot, OpenPart, WayOu
 from workbench.engine import CompiledGrammar, Matcher
 from workbench.engine.engine import Engine
 from workbench.engine.tokens import resolve_tokens
+from workbench.forks import Level, fork_lock
 from workbench.grammar.ir import Alt, Grammar, Origin
 
 __all__ = ["AuthorText", "author_text"]
@@ -39,7 +39,7 @@ class AuthorText:
     """
 
     def __init__(self, compiled: CompiledGrammar) -> None:
-        self.lock = RLock()
+        self.lock = fork_lock(Level.READER)
         self.grammar: Grammar = compiled.grammar
         self._tokens = resolve_tokens(compiled.grammar, compiled.vocabulary)
         self._vocabulary = compiled.vocabulary
@@ -99,7 +99,7 @@ class AuthorText:
 
 
 _texts: WeakKeyDictionary[Engine, AuthorText] = WeakKeyDictionary()
-_lock = RLock()
+_lock = fork_lock(Level.READING)
 
 
 def author_text(compiled: CompiledGrammar) -> AuthorText:

@@ -23,13 +23,18 @@ class Tangled(Stopped):
     """What a DFA state knows does not say enough; the stacks may."""
 
 
+class Unclean(Stopped):
+    """Another kernel had stopped, and what it left behind is there still: call again then."""
+
+
 BOTTOM, FRAME, VARIABLE, SET, RETURN_SET, PEEK = 1, 2, 3, 4, 5, 6
 SHAPE, BASES, CONFIG, SUBST, MASK_NODE = 7, 8, 9, 10, 11
 TRACKER, FRAME_STATE, KEY_TRIE, TEXT = 12, 13, 14, 15
 WHOLE, MEMBER, LIST, VALUE, KNOWN = 16, 17, 18, 19, 20
 
 DEAD, UNKNOWN, ASK = -1, -2, -16
-REFUSED, MISS = -1, -4
+#: CHANGED: the array of the mask is not as it was
+REFUSED, MISS, CHANGED = -1, -4, -5
 #: in place of the stack variable that a mask tree asks about: this shape's masks are stored by their stacks
 BY_STACKS = -3
 
@@ -84,7 +89,9 @@ BUSY, EPOCH = 20, 21
 # values around does not say whether the thread at hand may go on. EXPANDING: 1 + the DFA state whose transitions are
 # being filled in. DONE: how many sequences of a batch have gone on
 EXPANDING, DONE = 22, 23
-COUNT_SLOTS = 24
+#: set by a kernel when it begins, cleared when it ends: where it had to stop it stays, until ``Engine.recover``
+AT_WORK = 24
+COUNT_SLOTS = 25
 
 #: a frame's return from here on is the number of a call site with a value: ``site_loop`` has its loop, or
 #: -1 - its watch, or SCOPE_SITE - its scope

@@ -7,6 +7,8 @@ attributes are the arrays. ``part`` is the same for the arrays of a slice.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,18 @@ from numba.extending import (
 from numba.np.arrayobj import populate_array
 from numpy.typing import NDArray
 
-__all__ = ["COLUMNS", "SCRATCH", "Context", "Part", "context_type", "part_type", "words_at"]
+from workbench.changes import written
+
+__all__ = [
+    "COLUMNS",
+    "SCRATCH",
+    "Context",
+    "Part",
+    "context_type",
+    "numbers_at",
+    "part_type",
+    "words_at",
+]
 
 _ARRAYS = {
     "arena": int32,
@@ -272,22 +285,31 @@ def _lower(target: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
     return _array(target, builder, field, word(2 * i), word(2 * i + 1))
 
 
-@intrinsic
-def words_at(typing_context: Any, address: Any, length: Any) -> Any:
-    """The uint32 words at an address."""
-    kind = types.Array(uint32, 1, "C")
-
+def _at(kind: Any) -> tuple[Any, Any]:
     def generate(target: Any, builder: Any, signature: Any, args: Any) -> Any:
         return _array(target, builder, kind, args[0], args[1])
 
     return kind(int64, int64), generate
 
 
+@intrinsic
+def words_at(typing_context: Any, address: Any, length: Any) -> Any:
+    """The uint32 words at an address."""
+    return _at(types.Array(uint32, 1, "C"))
+
+
+@intrinsic
+def numbers_at(typing_context: Any, address: Any, length: Any) -> Any:
+    """The int64 numbers at an address."""
+    return _at(types.Array(int64, 1, "C"))
+
+
 class Context:
     """The arrays and numbers of an engine; :meth:`place` puts others in their places.
 
     It begins with those of ``base``. ``handle`` is what kernels take: the table's address, or the object itself
-    without the JIT.
+    without the JIT. Once kernels of several threads work on it, changes are made to another context that begins
+    with it, and taken over at once (:meth:`taken`): until then no array goes that an address leads to.
     """
 
     def __init__(self, base: Context | None = None) -> None:
@@ -333,9 +355,31 @@ class Context:
         self._words[at:stop:2] = address + array.itemsize * begins[:-1]
         self._words[at + 1 : stop : 2] = begins[1:] - begins[:-1]
         known = vars(self)
-        for name in names:
-            known.pop(name, None)
         self._parts = known.get("_parts", {}) | {names: (array, begins)}
+        for i, name in enumerate(names):
+            if name in known:
+                known[name] = array[int(begins[i]) : int(begins[i + 1])]
+
+    def taken(self, other: Context) -> Iterator[object]:
+        """The change (see :mod:`workbench.changes`) to the arrays and numbers of another context.
+
+        The other one began with this one, which has not changed since; the numbers of its ``count`` are taken over
+        into the array that there is.
+        """
+        others = vars(other) | {
+            "_words": self._words,
+            "handle": self.handle,
+            "count": self.count,
+        }
+        i = 2 * _CONTEXT["count"][0]
+        table = other._words.copy()
+        table[i] = self._words[i]
+        return chain(
+            written(self.count.data, other.count.data),
+            # the addresses first: then the arrays may go
+            written(self._words.data, table.data),
+            map(vars(self).update, (others,)),
+        )
 
 
 class Part:

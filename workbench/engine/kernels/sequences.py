@@ -1,20 +1,28 @@
-"""Masks and tokens of sequences: what the engine calls, by a position ``shape << 32 | bases``."""
+"""Masks and tokens of sequences: what the engine calls, by a position ``shape << 32 | bases``.
+
+A kernel that stops leaves marks in scratch space. Python clears them (``Engine.recover``), but an interrupt may come
+before it does: so what might trip over them begins by :func:`begin`.
+"""
 
 from __future__ import annotations
 
 from workbench.engine.kernels.advances import advance, advance_symbol, both
 from workbench.engine.kernels.compaction import compact
 from workbench.engine.kernels.constants import (
+    AT_WORK,
     BUSY,
+    CHANGED,
     DONE,
     EPOCH,
     HITS,
     MISS,
     N_QUERIES,
+    NEED,
     REFUSED,
     WORK,
+    Unclean,
 )
-from workbench.engine.kernels.context import words_at
+from workbench.engine.kernels.context import numbers_at, words_at
 from workbench.engine.kernels.invariance import invariant_under
 from workbench.engine.kernels.mask_trees import keep, lookup, tangled_node
 from workbench.engine.kernels.preparation import live_symbols, prepare
@@ -25,41 +33,118 @@ from workbench.engine.kernels.stack_queries import accepts
 __all__ = [
     "accept_at",
     "accept_many_at",
-    "accepts",
-    "advance",
-    "advance_symbol",
-    "both",
+    "accepts_at",
+    "advance_at",
+    "advance_symbol_at",
+    "both_at",
     "compact",
     "finish_at",
     "invariant_at",
-    "live_symbols",
+    "live_symbols_at",
     "lookup_at",
     "lookup_many_at",
     "lookup_to",
     "prepare_at",
-    "tangled_node",
+    "tangled_node_at",
 ]
+
+
+@jit
+def begin(ctx):
+    """A kernel begins; what it needs (NEED) is not known yet."""
+    count = ctx.count
+    if count[AT_WORK] != 0:
+        raise Unclean
+    count[AT_WORK] = 1
+    count[NEED] = 0
+
+
+@jit
+def end(ctx):
+    """A kernel has come to its end."""
+    ctx.count[AT_WORK] = 0
+
+
+@jit
+def accepts_at(ctx, shape, bases, exact):
+    """:func:`accepts`."""
+    begin(ctx)
+    yes = accepts(ctx, shape, bases, exact)
+    end(ctx)
+    return yes
+
+
+@jit
+def advance_at(ctx, data, start, stop, shape, bases, by_dfa):
+    """:func:`advance`."""
+    begin(ctx)
+    first, second = advance(ctx, data, start, stop, shape, bases, by_dfa)
+    end(ctx)
+    return first, second
+
+
+@jit
+def advance_symbol_at(ctx, symbol, shape, bases):
+    """:func:`advance_symbol`."""
+    begin(ctx)
+    first, second = advance_symbol(ctx, symbol, shape, bases)
+    end(ctx)
+    return first, second
+
+
+@jit
+def both_at(ctx, shape, bases, shape2, bases2):
+    """:func:`both`."""
+    begin(ctx)
+    first, second = both(ctx, shape, bases, shape2, bases2)
+    end(ctx)
+    return first, second
+
+
+@jit
+def live_symbols_at(ctx, shape, bases, live):
+    """:func:`live_symbols`."""
+    begin(ctx)
+    live_symbols(ctx, shape, bases, live)
+    end(ctx)
+
+
+@jit
+def tangled_node_at(ctx, shape):
+    """:func:`tangled_node`."""
+    begin(ctx)
+    node = tangled_node(ctx, shape)
+    end(ctx)
+    return node
 
 
 @jit
 def prepare_at(ctx, position):
     """:func:`prepare` for a position."""
+    begin(ctx)
     ctx.count[WORK] = 0
     ctx.count[N_QUERIES] = 0
-    return prepare(ctx, position >> 32, position & 0xFFFFFFFF)
+    loop = prepare(ctx, position >> 32, position & 0xFFFFFFFF)
+    end(ctx)
+    return loop
 
 
 @jit
 def invariant_at(ctx, part, non_ascii, most, position):
     """:func:`invariant_under` for the DFA state that :func:`prepare_at` has found."""
-    return invariant_under(ctx, part, ctx.found[3], position & 0xFFFFFFFF, non_ascii, most)
+    begin(ctx)
+    reached = invariant_under(ctx, part, ctx.found[3], position & 0xFFFFFFFF, non_ascii, most)
+    end(ctx)
+    return reached
 
 
 @jit
 def finish_at(ctx, part, non_ascii, reached, position):
     """:func:`finish` and :func:`keep` for a position."""
+    begin(ctx)
     finish(ctx, part, non_ascii, reached, position & 0xFFFFFFFF, ctx.words)
     keep(ctx, position >> 32, position & 0xFFFFFFFF)
+    end(ctx)
 
 
 @jit
@@ -79,20 +164,30 @@ def lookup_at(ctx, position, out):
                     out[i] = stored[i]
                 ctx.count[HITS] += 1
                 return 0
-    return lookup(ctx, position >> 32, position & 0xFFFFFFFF, out)
+    begin(ctx)
+    found = lookup(ctx, position >> 32, position & 0xFFFFFFFF, out)
+    end(ctx)
+    return found
 
 
 @jit
-def lookup_to(ctx, epoch, position, address):
-    """:func:`lookup_at` into memory at an address: an array costs Python more to hand over.
+def lookup_to(ctx, epoch, position, mask):
+    """:func:`lookup_at` into the memory of a mask, whose record is at an address (see ``known_mask.py``).
 
-    Needs no lock but the GIL: MISS while another thread is at work on the arrays, and for a position of
-    another epoch.
+    Handing over an array costs Python more. CHANGED where the array is not as it was recorded. Needs no lock but
+    the GIL: MISS while another thread is at work on the arrays, and for a position of another epoch.
     """
+    known = numbers_at(mask, 8)
+    array = numbers_at(known[0], 7)
+    shape = numbers_at(array[2], 2)
+    changed = (array[0] ^ known[1]) | ((array[1] ^ known[2]) & 0xFFFFFFFF)
+    changed |= (array[5] ^ known[3]) | ((array[6] ^ known[4]) & 0xFFFFFFFF)
+    if changed | (shape[0] ^ known[5]) | (shape[1] ^ known[6]) != 0:
+        return CHANGED
     count = ctx.count
     if count[BUSY] != 0 or count[EPOCH] != epoch:
         return MISS
-    return lookup_at(ctx, position, words_at(address, ctx.words.size))
+    return lookup_at(ctx, position, words_at(known[7], ctx.words.size))
 
 
 @jit
@@ -120,8 +215,8 @@ def lookup_many_at(ctx, positions, out, missed):
 
 
 @jit
-def accept_at(ctx, position, token, by_dfa):
-    """The position after a token's bytes, or REFUSED; ``by_dfa`` as for :func:`advance`."""
+def accept_one(ctx, position, token, by_dfa):
+    """The position after a token's bytes, or REFUSED."""
     ctx.count[WORK] = 0
     start = ctx.offsets[token]
     stop = ctx.offsets[token + 1]
@@ -136,11 +231,22 @@ def accept_at(ctx, position, token, by_dfa):
 
 
 @jit
+def accept_at(ctx, position, token, by_dfa):
+    """:func:`accept_one`; ``by_dfa`` as for :func:`advance`."""
+    begin(ctx)
+    following = accept_one(ctx, position, token, by_dfa)
+    end(ctx)
+    return following
+
+
+@jit
 def accept_many_at(ctx, positions, token_ids):
     """:func:`accept_at` of many positions, in place; how many are done is in ``count[DONE]`` when it stops, too."""
     count = ctx.count
     count[DONE] = 0
+    begin(ctx)
     for i in range(positions.size):
         if positions[i] >= 0:
-            positions[i] = accept_at(ctx, positions[i], token_ids[i], True)
+            positions[i] = accept_one(ctx, positions[i], token_ids[i], True)
         count[DONE] = i + 1
+    end(ctx)

@@ -29,15 +29,15 @@ _TYPES: dict[str, Any] = {
 
 #: what Python calls
 _CALLED = frozenset(
-    """accept_at accept_many_at accepts advance advance_symbol both invariant_at compact excluded finish_at forget_masks
-    intern live_symbols lookup_at lookup_many_at lookup_to prepare_at rehash rehash_masks masks_by_length run_length
-    slice_trie tangled_node node1 node2""".split()
+    """accept_at accept_many_at accepts_at advance_at advance_symbol_at both_at invariant_at compact excluded finish_at
+    forget_masks intern live_symbols_at lookup_at lookup_many_at lookup_to prepare_at rehash rehash_masks
+    masks_by_length run_length slice_trie tangled_node_at node1 node2""".split()
 )
 #: what holds the GIL while it runs: short, and not to be interrupted by other threads (see ``lookup_to``)
 _HELD = frozenset(("accept_at", "lookup_to"))
 #: what may be copied into its callers
 _SMALL = frozenset(
-    """add_result add_thread begin_closure character_begun character_on end_closure excluded fill find_node2
+    """add_result add_thread begin begin_closure character_begun character_on end end_closure excluded fill find_node2
     in_class intern is_empty iterated mix next_thread ones trie_child node1 node2 node3 tree_child utf8_byte
     zone_of""".split()
 )

@@ -87,8 +87,10 @@ class Writer:
         """
         known = self._rules.get(key)
         if known is None:
-            known = self._rules[key] = Ref(self._name(name), origin=origin)
+            known = Ref(self._name(name), origin=origin)
+            # an interrupt may come between: a rule that is known can be written
             self._pending[known.name] = make
+            self._rules[key] = known
         return known
 
     def flat_rule(
