@@ -18,6 +18,7 @@ from workbench.automaton.languages import is_ample
 from workbench.automaton.memo import Memo
 from workbench.automaton.model import MANY, Language, Runs
 from workbench.automaton.rows import closure, skips_of
+from workbench.changes import at_once
 from workbench.grammar.analysis import analyse
 from workbench.grammar.ir import (
     EMPTY,
@@ -249,9 +250,8 @@ def test_runs_are_the_sequence_that_they_stand_for(parts: list[tuple[str, int]])
     runs: Runs[str] = Runs()
     whole: list[str] = []
     for value, n in parts:
-        runs.append(len(whole), value)
+        at_once(runs.more(len(whole), n, [(0, value)]))
         whole += [value] * n
-        runs.end(len(whole))
     assert list(runs) == whole == [runs[i] for i in range(len(whole))]
     assert runs == tuple(whole)
     assert runs[-2:] == tuple(whole[-2:])

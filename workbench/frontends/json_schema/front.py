@@ -164,10 +164,11 @@ def _kept(
         given = content(schema)
 
     def read() -> Grammar:
-        parsed = copied(read_schema(schema))
-        if given is not None and content(parsed) != given:
-            raise RuntimeError("the schema was changed by another thread while it was read")
-        return make(parsed)
+        with CollectorWaits():
+            parsed = copied(read_schema(schema))
+            if given is not None and content(parsed) != given:
+                raise RuntimeError("the schema was changed by another thread while it was read")
+            return make(parsed)
 
     return kept("json_schema", given, options, read)
 
