@@ -173,10 +173,10 @@ def repeated_calls(vocabulary: Vocabulary) -> dict[str, float]:
     """Microseconds of calls that are repeated, each the least over many."""
     schema = json.loads(_SCHEMA)
     calls: dict[str, Callable[[], Any]] = {
-        f"json_schema again, {len(_SCHEMA):,} characters": lambda: json_schema(_copy(_SCHEMA)),
+        f"json_schema again, {number_of(len(_SCHEMA), 'character')}": lambda: json_schema(_copy(_SCHEMA)),
         "json_schema again, the same as a dictionary": lambda: json_schema(schema),
-        f"gbnf again, {len(_GBNF):,} characters": lambda: gbnf(_copy(_GBNF)),
-        f"regex again, {len(_PATTERN):,} characters": lambda: regex(_copy(_PATTERN)),
+        f"gbnf again, {number_of(len(_GBNF), 'character')}": lambda: gbnf(_copy(_GBNF)),
+        f"regex again, {number_of(len(_PATTERN), 'character')}": lambda: regex(_copy(_PATTERN)),
     }
     compiled = compile_grammar(gbnf("root ::= [a-z]*"), vocabulary)
     batch = empty_mask(vocabulary, 4)
