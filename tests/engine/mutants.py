@@ -19,7 +19,7 @@ import workbench as wb
 from tests.engine.grammars import Case, seeded_case
 from tests.engine.samples import lit, option, star
 from tests.engine.walks import Mask, choose, ids_of, mask_of
-from workbench.automaton import build, builder, determinise, subset_kernels
+from workbench.automaton import build, builder, determinise, left_corner, subset_kernels
 from workbench.automaton.model import JUMP
 from workbench.automaton.rows import closure, skips_of
 from workbench.engine import engine, history, slices, tables
@@ -114,7 +114,7 @@ def first_end_only(original: Any) -> Any:
 def corner_forgotten(original: Any) -> Any:
     """What the last of the rules of a left-recursive group begins with is lost."""
 
-    def left_corner(self: Any, *args: Any) -> int:
+    def forgetful(self: Any, *args: Any) -> int:
         forgotten = []
 
         def shorter(start: int, skips: Any) -> list[int]:
@@ -122,13 +122,13 @@ def corner_forgotten(original: Any) -> Any:
             forgotten.append(start)
             return reached[:1] if len(forgotten) == 1 else reached
 
-        builder.closure = shorter  # type: ignore[attr-defined]
+        left_corner.closure = shorter  # type: ignore[attr-defined]
         try:
             return int(original(self, *args))
         finally:
-            builder.closure = closure  # type: ignore[attr-defined]
+            left_corner.closure = closure  # type: ignore[attr-defined]
 
-    return left_corner
+    return forgetful
 
 
 def jumps_too_often(original: Any) -> Any:

@@ -173,7 +173,9 @@ def repeated_calls(vocabulary: Vocabulary) -> dict[str, float]:
     """Microseconds of calls that are repeated, each the least over many."""
     schema = json.loads(_SCHEMA)
     calls: dict[str, Callable[[], Any]] = {
-        f"json_schema again, {number_of(len(_SCHEMA), 'character')}": lambda: json_schema(_copy(_SCHEMA)),
+        f"json_schema again, {number_of(len(_SCHEMA), 'character')}": lambda: json_schema(
+            _copy(_SCHEMA)
+        ),
         "json_schema again, the same as a dictionary": lambda: json_schema(schema),
         f"gbnf again, {number_of(len(_GBNF), 'character')}": lambda: gbnf(_copy(_GBNF)),
         f"regex again, {number_of(len(_PATTERN), 'character')}": lambda: regex(_copy(_PATTERN)),
