@@ -16,7 +16,7 @@ from workbench.automaton.extents import extent_of
 from workbench.automaton.fragments import Fragment, Pieces
 from workbench.automaton.languages import is_ample
 from workbench.automaton.memo import Memo
-from workbench.automaton.model import MANY, Language, Runs
+from workbench.automaton.network import MANY, Language, Runs
 from workbench.automaton.rows import closure, skips_of
 from workbench.changes import at_once
 from workbench.grammar.analysis import analyse

@@ -18,7 +18,7 @@ import pytest
 import workbench as wb
 from workbench.automaton import serial
 from workbench.automaton.build import build_automaton
-from workbench.automaton.model import Automaton
+from workbench.automaton.network import Automaton
 from workbench.automaton.serial import Artifact, read_artifact, write_artifact
 from workbench.frontends.json_schema.emit.writer import ANY_CHARACTER
 from workbench.grammar.ir import (

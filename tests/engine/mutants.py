@@ -20,7 +20,7 @@ from tests.engine.grammars import Case, seeded_case
 from tests.engine.samples import lit, option, star
 from tests.engine.walks import Mask, choose, ids_of, mask_of
 from workbench.automaton import build, builder, determinise, left_corner, subset_kernels
-from workbench.automaton.model import JUMP
+from workbench.automaton.network import JUMP
 from workbench.automaton.rows import closure, skips_of
 from workbench.engine import engine, history, slices, tables
 from workbench.engine.kernels import constants, hash_consing, mask_trees, stacks

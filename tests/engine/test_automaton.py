@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from tests.engine.grammars import Case, cases
 from tests.oracle import Oracle
 from workbench.automaton.build import build_automaton
-from workbench.automaton.model import JUMP, NOT_BUILT, Automaton
+from workbench.automaton.network import JUMP, NOT_BUILT, Automaton
 from workbench.errors import UnsatisfiableGrammar
 
 Frame = tuple[int, int, int]  # return state, loop, iterations begun

@@ -13,7 +13,7 @@ from tests.engine.census import CENSUS
 from tests.engine.grammars import Case, seeded_case
 from tests.engine.walks import Walk
 from workbench.automaton import build, builder
-from workbench.automaton.model import NOT_BUILT
+from workbench.automaton.network import NOT_BUILT
 from workbench.errors import UnsatisfiableGrammar
 from workbench.grammar.ir import Expr, Grammar, Literal, Seq
 from workbench.grammar.lazy import LazyRules

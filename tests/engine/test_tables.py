@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 import workbench as wb
 from workbench.automaton import builder
 from workbench.automaton.build import build_automaton
-from workbench.automaton.model import WatchSpec
+from workbench.automaton.network import WatchSpec
 from workbench.engine.kernels.context import Context
 from workbench.engine.slices import slices_of
 from workbench.engine.tables import Packed

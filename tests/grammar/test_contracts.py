@@ -19,7 +19,7 @@ from tests.frontends.json_schema.shape_cases import SHAPES
 from tests.vocabulary.conftest import SHARED_DATA
 from workbench.automaton.finite import Dfa, complement, determinise, intersect, to_graph
 from workbench.automaton.languages import language_of
-from workbench.automaton.model import MANY
+from workbench.automaton.network import MANY
 from workbench.automaton.regular import _byte_leaf
 from workbench.grammar.analysis import analyse
 from workbench.grammar.contracts import check_rule

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from workbench.automaton.frames import Frame
-from workbench.automaton.model import Automaton
+from workbench.automaton.network import Automaton
 from workbench.decoding.trace import Trace, TraceStep, byte_order
 from workbench.vocabulary.vocabulary import Vocabulary
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from workbench.automaton.budgets import Budgets
 from workbench.automaton.builder import grow_automaton
-from workbench.automaton.model import Automaton
+from workbench.automaton.network import Automaton
 from workbench.errors import UnsatisfiableGrammar, VocabularyError
 from workbench.grammar.analysis import Analysis, analyse
 from workbench.grammar.components import strongly_connected

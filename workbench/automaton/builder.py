@@ -24,7 +24,7 @@ from workbench.automaton.determinise import (
 )
 from workbench.automaton.entry_positions import EntryPositions
 from workbench.automaton.fragments import Rows
-from workbench.automaton.model import (
+from workbench.automaton.network import (
     JUMP,
     NOT_BUILT,
     Automaton,

@@ -7,7 +7,7 @@ import heapq
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.automaton.model import JUMP, NO_DISTANCE, Automaton
+from workbench.automaton.network import JUMP, NO_DISTANCE, Automaton
 from workbench.automaton.scope_costs import ScopeCosts
 
 __all__ = ["least_bytes"]

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.automaton.model import JUMP, NOT_BUILT, Automaton
 from workbench.automaton.naming import place, rule_title
+from workbench.automaton.network import JUMP, NOT_BUILT, Automaton
 from workbench.wording import byte_name, number_of
 
 __all__ = ["Picture", "Transition", "byte_label", "is_final", "picture", "transitions"]

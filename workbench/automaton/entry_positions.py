@@ -20,7 +20,7 @@ from workbench.automaton.inlining import inlined
 from workbench.automaton.languages import language_of
 from workbench.automaton.left_corner import Call, corners, needed
 from workbench.automaton.memo import Memo
-from workbench.automaton.model import (
+from workbench.automaton.network import (
     MANY,
     GuardSpec,
     Language,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.automaton.model import MANY, Language
+from workbench.automaton.network import MANY, Language
 from workbench.grammar.components import strongly_connected
 from workbench.grammar.ir import CharSet, Graph
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from workbench.automaton.model import NOT_BUILT, Automaton
+from workbench.automaton.network import NOT_BUILT, Automaton
 
 __all__ = ["place", "places", "repeated_entries", "rule_title"]
 

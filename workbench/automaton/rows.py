@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.automaton.model import JUMP
+from workbench.automaton.network import JUMP
 
 __all__ = ["closure", "extended", "skips_of", "useful_rows"]
 

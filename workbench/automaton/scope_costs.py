@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from workbench.automaton.model import Automaton, ScopeSpec
+    from workbench.automaton.network import Automaton, ScopeSpec
 
 __all__ = ["ScopeCosts"]
 

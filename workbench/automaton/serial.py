@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.budgets import Budgets
-from workbench.automaton.model import (
+from workbench.automaton.network import (
     Automaton,
     GuardSpec,
     Language,

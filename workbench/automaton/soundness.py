@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.automaton.model import GUARDS, JUMP, MANY, Automaton
+from workbench.automaton.network import GUARDS, JUMP, MANY, Automaton
 from workbench.grammar.encoding import ROLES
 
 __all__ = ["check_automaton", "fills", "require", "within"]

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from workbench.automaton.budgets import Budgets, chosen
 from workbench.automaton.build import build_automaton
-from workbench.automaton.model import NOT_BUILT, Automaton
+from workbench.automaton.network import NOT_BUILT, Automaton
 from workbench.automaton.serial import Artifact, read_artifact, write_artifact
 from workbench.collector import CollectorWaits
 from workbench.content_cache import CacheInfo, ContentCache

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.budgets import Budgets, too_complex
-from workbench.automaton.model import NOT_BUILT, Automaton
+from workbench.automaton.network import NOT_BUILT, Automaton
 from workbench.changes import assigned, at_once
 from workbench.collector import CollectorWaits
 from workbench.engine.arena import (

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.languages import is_ample
-from workbench.automaton.model import Automaton
+from workbench.automaton.network import Automaton
 from workbench.changes import assigned, at_once, written
 from workbench.engine.kernels import constants as k
 from workbench.engine.kernels.context import COLUMNS, SCRATCH, Context

@@ -15,8 +15,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.automaton.model import JUMP, NOT_BUILT, Automaton
 from workbench.automaton.naming import places, repeated_entries
+from workbench.automaton.network import JUMP, NOT_BUILT, Automaton
 from workbench.wording import joined
 
 if TYPE_CHECKING:

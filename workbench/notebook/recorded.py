@@ -29,7 +29,7 @@ from workbench.notebook.views import (
 from workbench.wording import cut
 
 if TYPE_CHECKING:
-    from workbench.automaton.model import Automaton
+    from workbench.automaton.network import Automaton
 
 __all__ = [
     "Pictures",

@@ -24,7 +24,7 @@ from workbench.notebook.static_html import static_html
 from workbench.notebook.views import Document, TokenTable
 
 if TYPE_CHECKING:
-    from workbench.automaton.model import Automaton
+    from workbench.automaton.network import Automaton
     from workbench.decoding.trace import Trace
     from workbench.engine import CompiledGrammar
 

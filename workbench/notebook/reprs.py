@@ -21,7 +21,7 @@ from workbench.vocabulary.labels import label_bytes
 from workbench.wording import cut, joined, more, number_of, percent
 
 if TYPE_CHECKING:
-    from workbench.automaton.model import Automaton
+    from workbench.automaton.network import Automaton
     from workbench.decoding.trace import Trace
     from workbench.engine import CompiledGrammar, Matcher
     from workbench.grammar.ir import Grammar
@@ -164,7 +164,7 @@ def matcher_html(matcher: Matcher) -> str:
 
 def register(shell: Any) -> None:
     """Tell IPython how to show these objects."""
-    from workbench.automaton.model import Automaton
+    from workbench.automaton.network import Automaton
     from workbench.decoding.trace import Trace
     from workbench.diagnostics.coverage.covered import Coverage
     from workbench.diagnostics.dead_ends.findings import DeadEndReport, Finding

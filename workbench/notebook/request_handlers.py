@@ -28,7 +28,7 @@ from workbench.notebook.session import Session
 from workbench.notebook.wire import picture_wire
 
 if TYPE_CHECKING:
-    from workbench.automaton.model import Automaton
+    from workbench.automaton.network import Automaton
 
 __all__ = ["RequestHandlers"]
 

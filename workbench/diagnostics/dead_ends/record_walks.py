@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.automaton.languages import language_of
-from workbench.automaton.model import MANY
+from workbench.automaton.network import MANY
 from workbench.diagnostics.author.earley import TooMuch
 from workbench.diagnostics.author.shortest import NEVER, Shortest, other_text
 from workbench.diagnostics.author.states import AuthorStates, Node

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.frames import Frame, Stack
-from workbench.automaton.model import NOT_BUILT
+from workbench.automaton.network import NOT_BUILT
 from workbench.diagnostics.author.earley import TooMuch
 from workbench.diagnostics.author.parse import AuthorParse
 from workbench.diagnostics.author.standing import (

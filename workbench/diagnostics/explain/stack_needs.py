@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.automaton.model import JUMP, NOT_BUILT, Automaton
+from workbench.automaton.network import JUMP, NOT_BUILT, Automaton
 from workbench.errors import GrammarTooComplex
 
 if TYPE_CHECKING:

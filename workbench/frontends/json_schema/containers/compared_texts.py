@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from workbench.automaton.finite import Dfa, determinise, intersect, minimise, to_graph
 from workbench.automaton.languages import is_ample, language_of
-from workbench.automaton.model import MANY, Language
+from workbench.automaton.network import MANY, Language
 from workbench.frontends.json_schema.text.json_spelling import UNNUMBERED
 from workbench.grammar.ir import CharSet, JsonStyle, Repeat
 

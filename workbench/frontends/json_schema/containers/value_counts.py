@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from workbench.automaton.finite import without_empty
-from workbench.automaton.model import MANY
+from workbench.automaton.network import MANY
 from workbench.errors import UnsupportedConstraint
 from workbench.frontends.json_schema.containers.alternatives import MAX_ALTERNATIVES
 from workbench.frontends.json_schema.containers.any_order import (

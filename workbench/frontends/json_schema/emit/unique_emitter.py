@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Literal as OneOf
 
 from workbench.automaton.finite import Dfa, determinise, without_empty
-from workbench.automaton.model import MANY
+from workbench.automaton.network import MANY
 from workbench.frontends.json_schema.containers.any_order import Listed, Other, any_order_object
 from workbench.frontends.json_schema.containers.array_plan import ArrayPlan
 from workbench.frontends.json_schema.containers.distinct import (
