@@ -19,7 +19,7 @@ import workbench as wb
 from tests.engine.grammars import Case, seeded_case
 from tests.engine.samples import lit, option, star
 from tests.engine.walks import Mask, choose, ids_of, mask_of
-from workbench.automaton import build, builder, determinise, left_corner, subset_kernels
+from workbench.automaton import build, builder, determinise, entry_positions, subset_kernels
 from workbench.automaton.network import JUMP
 from workbench.automaton.rows import closure, skips_of
 from workbench.engine import engine, history, slices, tables
@@ -111,24 +111,14 @@ def first_end_only(original: Any) -> Any:
     return start
 
 
-def corner_forgotten(original: Any) -> Any:
-    """What the last of the rules of a left-recursive group begins with is lost."""
+def link_forgotten(original: Any) -> Any:
+    """One way to go on after a left-recursive rule is lost."""
 
-    def forgetful(self: Any, *args: Any) -> int:
-        forgotten = []
+    def corners(*args: Any) -> Any:
+        found = original(*args)
+        return found._replace(links=found.links[1:])
 
-        def shorter(start: int, skips: Any) -> list[int]:
-            reached = closure(start, skips)
-            forgotten.append(start)
-            return reached[:1] if len(forgotten) == 1 else reached
-
-        left_corner.closure = shorter  # type: ignore[attr-defined]
-        try:
-            return int(original(self, *args))
-        finally:
-            left_corner.closure = closure  # type: ignore[attr-defined]
-
-    return forgetful
+    return corners
 
 
 def jumps_too_often(original: Any) -> Any:
@@ -172,11 +162,7 @@ MUTANTS: dict[str, tuple[Any, str, Patch]] = {
     "one nullable forgotten": (build, "analyse", nullable_forgotten),
     "stacks of equal states not united": (hash_consing, "union", lambda _: lambda ctx, a, b: a),
     "one of several ends forgotten": (engine.Engine, "__init__", first_end_only),
-    "a left-recursive rule begins in too few ways": (
-        builder._Builder,
-        "_left_corner",
-        corner_forgotten,
-    ),
+    "a left-recursive rule goes on in too few ways": (entry_positions, "corners", link_forgotten),
     "every call that may be last is a jump": (builder._Builder, "_jumps", jumps_too_often),
     "dead states kept": (
         builder._Builder,
