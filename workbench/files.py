@@ -36,4 +36,4 @@ def to_be_written(path: str | os.PathLike[str]) -> Path:
     found = irregular(path)
     if found:
         raise WorkbenchError(f"cannot write {os.fspath(path)}: it is {found}, not a file")
-    return Path(os.path.realpath(path))
+    return Path(path).resolve() if Path(path).is_symlink() else Path(path)
