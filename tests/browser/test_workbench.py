@@ -21,7 +21,7 @@ GRAMMAR = r"""root ::= "{" ws "\"name\":" ws string "," ws "\"tags\":" ws list "
 string ::= "\"" [a-zA-Z ]{1,12} "\""
 list ::= "[" value ("," ws value){0,2} "]"
 value ::= string | number
-number ::= [1-9] [0-9]?
+number ::= [1-9] [0-9]? | "one hundred and twenty-seven"
 ws ::= " "?
 """
 CODE = f"""import workbench as wb

@@ -11,6 +11,7 @@ import workbench as wb
 from workbench.automaton import builder
 from workbench.automaton.build import build_automaton
 from workbench.automaton.network import WatchSpec
+from workbench.changes import at_once
 from workbench.engine.kernels.context import Context
 from workbench.engine.slices import slices_of
 from workbench.engine.tables import Packed
@@ -49,7 +50,7 @@ def test_trees_of_texts(batches: list[list[frozenset[str]]]) -> None:
     packed = Packed(automaton, slices_of(vocabulary()), ctx)
     for batch in batches:
         automaton.watches += tuple(WatchSpec(tuple(texts)) for texts in batch)
-        packed.sync()
+        at_once(packed.sync(ctx))
         for number, watch in enumerate(automaton.watches):
             expected = sorted(text.encode("utf-8", "surrogatepass") for text in watch.texts)
             assert spelled(ctx, number) == expected
@@ -65,19 +66,19 @@ def test_an_automaton_taken_over_bit_by_bit_is_one_taken_over_whole(
     slices = slices_of(vocabulary())
     compiled = wb.compile(wb.json_schema(schema), vocabulary(), cache=False)
     automaton = compiled.automaton
-    growing, at_once = Context(), Context()
+    growing, entire = Context(), Context()
     packed = Packed(automaton, slices, growing)
     steps = 0
     while -1 in automaton.entry_state:
         assert automaton.grow is not None
         automaton.grow(automaton, automaton.entry_state.tolist().index(-1), 1)
-        packed.sync()
+        at_once(packed.sync(growing))
         steps += 1
-    whole = Packed(automaton, slices, at_once)
+    whole = Packed(automaton, slices, entire)
     assert steps > 5
     assert packed._filled == whole._filled
     for name, length in whole._filled.items():
-        mine, its = getattr(growing, name)[:length], getattr(at_once, name)[:length]
+        mine, its = getattr(growing, name)[:length], getattr(entire, name)[:length]
         # sets are kept in the order in which they came, and named by where they begin
         if name not in ("sets", "scope_required", "guard_set"):
             assert (mine == its).all(), name
