@@ -34,7 +34,7 @@ class Budgets:
 
     #: positions that a grammar's expressions become, states of its automaton
     positions: int = 2_000_000
-    states: int = 250_000
+    states: int = 2_000_000
     #: states from which on, and positions looked at after which, parts of a grammar are no longer made deterministic
     #: when they are built: the engine determinises what texts meet
     deterministic_states: int = 100_000

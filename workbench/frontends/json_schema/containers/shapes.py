@@ -26,7 +26,7 @@ __all__ = ["Shape", "Shapes"]
 
 
 #: Budgets of one object that all alternatives of one have together.
-_SPLIT = 10
+_SPLIT = 40
 
 
 def plan_of(nodes: Nodes, kind: int, formula: Formula) -> ObjectPlan | ArrayPlan:
