@@ -65,32 +65,12 @@ class ContentCache(Generic[T]):
         that fails; nothing is kept then. Does a thread stop without an error of its own (Ctrl-C), one of
         those that wait makes the value.
         """
-        while True:
-            with self._lock:
-                found = self._values.get(key)
-                if found is not None:
-                    self._hits += 1
-                    self._values.move_to_end(key)
-                    self._keep(key, found[0])
-                    return found[0]
-                waiting = self._under_way.get(key)
-                if waiting is None:
-                    mine: Future[T] = Future()
-                    self._under_way[key] = mine
-                    self._misses += 1
-                    break
-            try:
-                value = waiting.result()
-            except _Interrupted:
-                continue
-            with self._lock:
-                self._hits += 1
-            return value
-        return self._made(key, make, mine)
-
-    def _made(self, key: Hashable, make: Callable[[], T], mine: Future[T]) -> T:
+        mine: Future[T] = Future()
         failed: Exception = _Interrupted()
         try:
+            found = self._known(key, mine)
+            if found is not None:
+                return found
             value = make()
             with self._lock:
                 # not when the cache was cleared meanwhile
@@ -102,12 +82,43 @@ class ContentCache(Generic[T]):
             failed = error
             raise
         finally:
-            with self._lock:
-                if self._under_way.get(key) is mine:
-                    del self._under_way[key]
-            if not mine.done():
-                mine.set_exception(failed)
+            # twice: an interrupt may come in the middle of the first
+            try:
+                self._let_go(key, mine, failed)
+            finally:
+                self._let_go(key, mine, failed)
         return value
+
+    def _known(self, key: Hashable, mine: Future[T]) -> T | None:
+        """A value that is there, or that another thread is making; None when it is ours to make."""
+        while True:
+            with self._lock:
+                found = self._values.get(key)
+                if found is not None:
+                    self._hits += 1
+                    self._values.move_to_end(key)
+                    self._keep(key, found[0])
+                    return found[0]
+                waiting = self._under_way.get(key)
+                if waiting is None:
+                    self._under_way[key] = mine
+                    self._misses += 1
+                    return None
+            try:
+                value = waiting.result()
+            except _Interrupted:
+                continue
+            with self._lock:
+                self._hits += 1
+            return value
+
+    def _let_go(self, key: Hashable, mine: Future[T], failed: Exception) -> None:
+        """Nobody waits for what is not being made any more."""
+        with self._lock:
+            if self._under_way.get(key) is mine:
+                del self._under_way[key]
+        if not mine.done():
+            mine.set_exception(failed)
 
     def _keep(self, key: Hashable, value: T) -> None:
         """Put in a value, or its size now; drop what is too much."""
