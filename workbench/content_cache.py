@@ -65,6 +65,11 @@ class ContentCache(Generic[T]):
         that fails; nothing is kept then. Does a thread stop without an error of its own (Ctrl-C), one of
         those that wait makes the value.
         """
+        with self._lock:
+            found = self._hit(key)
+        return self._made_or_awaited(key, make) if found is None else found
+
+    def _made_or_awaited(self, key: Hashable, make: Callable[[], T]) -> T:
         mine: Future[T] = Future()
         failed: Exception = _Interrupted()
         try:
@@ -93,12 +98,9 @@ class ContentCache(Generic[T]):
         """A value that is there, or that another thread is making; None when it is ours to make."""
         while True:
             with self._lock:
-                found = self._values.get(key)
+                found = self._hit(key)
                 if found is not None:
-                    self._hits += 1
-                    self._values.move_to_end(key)
-                    self._keep(key, found[0])
-                    return found[0]
+                    return found
                 waiting = self._under_way.get(key)
                 if waiting is None:
                     self._under_way[key] = mine
@@ -111,6 +113,16 @@ class ContentCache(Generic[T]):
             with self._lock:
                 self._hits += 1
             return value
+
+    def _hit(self, key: Hashable) -> T | None:
+        """A value that is there. To be called with the lock."""
+        found = self._values.get(key)
+        if found is None:
+            return None
+        self._hits += 1
+        self._values.move_to_end(key)
+        self._keep(key, found[0])
+        return found[0]
 
     def _let_go(self, key: Hashable, mine: Future[T], failed: Exception) -> None:
         """Nobody waits for what is not being made any more."""
