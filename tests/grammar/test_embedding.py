@@ -161,6 +161,9 @@ def test_it_can_be_saved(tmp_path: Path) -> None:
         ({"root": Ref("nothing")}, {}, "'nothing'"),
         ({"root": Ref("p.nothing")}, {"p": POINT}, "'p.nothing'"),
         ({"root": Ref("p"), "p": Literal(b"a")}, {"p": POINT}, "'p' stands for two rules"),
+        # a rule that the schema may write when a text gets there, or never
+        ({"root": Ref("p"), "p.x": Literal(b"a")}, {"p": POINT}, "'p.x' stands for two rules"),
+        ({"root": Ref("p.q")}, {"p": POINT, "p.q": TAGS}, "'p.q' names a grammar: dots are"),
     ],
 )
 def test_names_that_are_missing_or_double(

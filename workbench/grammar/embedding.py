@@ -30,7 +30,8 @@ def embed(
     grammars may be embedded in what is embedded. Rules that a part writes on demand are written on demand here, and
     what became of a part's constraints is among the outcomes, under pointers such as ``args#/properties/id``.
 
-    Raises ``ValueError`` where a name is missing or stands for two rules, and for expressions as ``Grammar`` does.
+    Raises ``ValueError`` where a name is missing or could stand for two rules, for a dot in the name of a part, and
+    for expressions as ``Grammar`` does.
     """
     made = _EmbeddedRules(rules, start, parts)
     outcomes: list[Outcome] = []
@@ -74,16 +75,17 @@ class _EmbeddedRules(LazyRules):
     def __init__(self, rules: Mapping[str, Expr], start: str, parts: Mapping[str, Grammar]) -> None:
         super().__init__(self._written, start, _key(rules, start, parts))
         self._parts = {name: _Part(name, grammar) for name, grammar in parts.items()}
+        for name in parts:
+            if "." in name:
+                raise ValueError(f"{name!r} names a grammar: dots are for the rules in it")
+        for name in rules:
+            if name.partition(".")[0] in parts:
+                raise ValueError(f"{name!r} stands for two rules")
         ahead = dict(rules)
         for part in self._parts.values():
-            for name in written_ahead(part.grammar.rules):
-                outer = part.outer(name)
-                if outer in ahead:
-                    raise ValueError(f"{outer!r} stands for two rules")
-                ahead[outer] = part.rule(name)
-        for name in parts:
-            if name in rules:
-                raise ValueError(f"{name!r} stands for two rules")
+            ahead |= {
+                part.outer(name): part.rule(name) for name in written_ahead(part.grammar.rules)
+            }
         self.written = MappingProxyType(ahead)
         self.emitted.update(ahead)
         for name, expr in rules.items():
@@ -93,12 +95,7 @@ class _EmbeddedRules(LazyRules):
         return name in self._parts or super().__contains__(name)
 
     def _written(self, name: str) -> Expr:
-        part = self._parts.get(name)
-        if part is None:
-            at = name.find(".")
-            while at >= 0 and part is None:
-                part = self._parts.get(name[:at])
-                at = name.find(".", at + 1)
+        part = self._parts.get(name.partition(".")[0])
         if part is None:
             raise KeyError(name)
         return part.rule(part.inner(name))
