@@ -9,6 +9,7 @@ import pytest
 import workbench as wb
 from tests.engine.walks import ids_of, mask_of
 from workbench.automaton.build import build_automaton
+from workbench.grammar.analysis import analyse
 from workbench.grammar.ir import (
     Alt,
     Expr,
@@ -124,6 +125,17 @@ def test_rules_that_are_copied_within_rules_that_are_copied_do_not_multiply() ->
         rules[f"r{i}"] = Seq((Ref(f"r{i - 1}"), Ref(f"r{i - 1}")))
     automaton = build_automaton(Grammar(rules, "r59"))
     assert automaton.complete().n_states < 5_000
+
+
+def test_a_use_that_stands_in_many_places_is_as_many_uses() -> None:
+    """One object for all uses of a rule: it is called, not copied a thousand times."""
+    use, comma = Ref("x"), Literal(b",")
+    rules: dict[str, Expr] = {
+        "root": Seq((use, comma) * 1000),
+        "x": Seq(tuple(Alt((literal(f"a{i}"), b)) for i in range(500))),
+    }
+    assert analyse(rules, "root").used["root"] == {"x": 1000}
+    assert build_automaton(Grammar(rules, "root")).complete().n_states < 6_000
 
 
 LEFT: list[tuple[dict[str, Expr], list[bytes], list[bytes]]] = [

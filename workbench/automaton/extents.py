@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from workbench.automaton.memo import Memo
+from workbench.grammar.analysis import passes_through
 from workbench.grammar.ir import (
     Alt,
     ByteSet,
@@ -85,23 +84,6 @@ def _extent_of_one(expr: Expr, done: dict[int, _Extent]) -> _Extent:
     if isinstance(expr, Alt):
         return min((least for least, _ in parts), default=1), alphabet
     if isinstance(expr, Graph):
-        empty = _ends_at_once(expr, lambda label: done[id(label)][0] == 0)
+        empty = passes_through(expr, lambda label: done[id(label)][0] == 0)
         return int(not empty), alphabet
     return parts[0][0] * (expr.min if isinstance(expr, Repeat) else 1), alphabet
-
-
-def _ends_at_once(graph: Graph, empty: Callable[[Expr], bool]) -> bool:
-    """Whether the empty text runs from the start to a final state."""
-    leaving: dict[int, list[tuple[Expr, int]]] = {}
-    for source, label, target in graph.edges:
-        leaving.setdefault(source, []).append((label, target))
-    seen = {graph.start}
-    order = [graph.start]
-    for state in order:
-        if state in graph.finals:
-            return True
-        for label, target in leaving.get(state, ()):
-            if target not in seen and empty(label):
-                seen.add(target)
-                order.append(target)
-    return False

@@ -30,11 +30,12 @@ from workbench.grammar.ir import (
 )
 from workbench.grammar.utf8 import Utf8Graph, utf8_graph
 
-__all__ = ["Analysis", "analyse", "bottom_up", "first_uses"]
+__all__ = ["Analysis", "analyse", "bottom_up", "first_uses", "passes_through"]
 
 #: parts within parts that are looked into by recursion
 _DEEP = 50
-_INNER = frozenset((Seq, Alt, Repeat, Graph, Scope))
+_COMPOSED = frozenset((Seq, Alt, Repeat, Graph))
+_INNER = _COMPOSED | {Scope}
 _SURROGATES = (0xD800, 0xDFFF)
 _Judge = Callable[[Expr, Callable[[Expr], bool]], bool]
 
@@ -115,7 +116,21 @@ def _reached(
     return reached, leaving
 
 
-def _passes_through(graph: Graph, passes: Callable[[Expr], bool]) -> bool:
+def _composed(part: Expr, holds: Callable[[Expr], bool]) -> bool:
+    """Whether something holds of an expression that holds of a sequence if of each part, of alternatives if of any."""
+    if isinstance(part, Seq):
+        return all(map(holds, part.items))
+    if isinstance(part, Alt):
+        return any(map(holds, part.items))
+    if isinstance(part, Repeat):
+        fits = part.max is None or part.min <= part.max
+        return fits and (part.min == 0 or holds(part.item))
+    assert isinstance(part, Graph)
+    return passes_through(part, holds)
+
+
+def passes_through(graph: Graph, passes: Callable[[Expr], bool]) -> bool:
+    """Whether edges whose labels pass lead from the start to an end."""
     reached, _ = _reached(graph, passes)
     return not set(graph.finals).isdisjoint(reached)
 
@@ -124,8 +139,9 @@ def _passes_through(graph: Graph, passes: Callable[[Expr], bool]) -> bool:
 class Analysis:
     """What is known about the rules of a grammar.
 
-    ``written`` are the rules that were analysed, callees first where they are not recursive. ``groups`` gives the
-    left-recursive rules their group, ``recursive`` all that lead back to themselves theirs. ``used`` counts uses.
+    ``written`` are the rules that were analysed, ``components`` the same by what leads back to itself, callees first.
+    ``groups`` gives the left-recursive rules their group, ``recursive`` all that lead back to themselves theirs.
+    ``used`` counts how often each rule uses others.
     """
 
     written: Mapping[str, Expr]
@@ -157,15 +173,8 @@ class Analysis:
             return not part.data  # type: ignore[attr-defined]
         if kind is Ref:
             return part.name in self.nullable  # type: ignore[attr-defined]
-        if isinstance(part, Seq):
-            return all(map(known, part.items))
-        if isinstance(part, Alt):
-            return any(map(known, part.items))
-        if isinstance(part, Repeat):
-            fits = part.max is None or part.min <= part.max
-            return fits and (part.min == 0 or known(part.item))
-        if isinstance(part, Graph):
-            return _passes_through(part, known)
+        if kind in _COMPOSED:
+            return _composed(part, known)
         if isinstance(part, OtherText):
             return "" not in part.texts and not part.opening and self.is_nullable(part.body)
         if isinstance(part, Scope):
@@ -181,15 +190,8 @@ class Analysis:
         if kind is Ref:
             name = part.name  # type: ignore[attr-defined]
             return name in self.productive or name not in self.written
-        if isinstance(part, Seq):
-            return all(map(known, part.items))
-        if isinstance(part, Alt):
-            return any(map(known, part.items))
-        if isinstance(part, Repeat):
-            fits = part.max is None or part.min <= part.max
-            return fits and (part.min == 0 or known(part.item))
-        if isinstance(part, Graph):
-            return _passes_through(part, known)
+        if kind in _COMPOSED:
+            return _composed(part, known)
         if isinstance(part, ByteSet):
             return any(part.mask >> byte & 1 for byte in range(256) if byte not in self.missing)
         if isinstance(part, Scope):
@@ -261,10 +263,7 @@ def analyse(
             continue
         written[name] = rules[name]
         orders[name] = bottom_up(rules[name])
-        used[name] = {}
-        for part in orders[name]:
-            if type(part) is Ref:
-                used[name][part.name] = used[name].get(part.name, 0) + 1
+        used[name] = _uses(orders[name])
         todo += used[name]
     made = Analysis(written, missing, spelled, used=used)
     names = list(written)
@@ -293,6 +292,23 @@ def analyse(
             group = frozenset(names[i] for i in component)
             made.groups.update(dict.fromkeys(group, group))
     return made
+
+
+def _uses(order: list[Expr]) -> dict[str, int]:
+    """The rules that an expression uses, with how often: a part that stands in it twice counts twice."""
+    found: dict[str, int] = {}
+    if not any(type(part) is Ref for part in order):
+        return found
+    times = dict.fromkeys(map(id, order), 0)
+    times[id(order[-1])] = 1
+    for part in reversed(order):  # each after all that it is part of
+        here = times[id(part)]
+        if type(part) is Ref:
+            found[part.name] = found.get(part.name, 0) + here
+        elif type(part) in _INNER:
+            for below in children(part):
+                times[id(below)] += here
+    return found
 
 
 def _fixpoint(
