@@ -30,7 +30,7 @@ from workbench.automaton.network import (
     Automaton,
     Sources,
 )
-from workbench.automaton.rows import closure, extended, skips_of, useful_rows
+from workbench.automaton.rows import by_source, closure, extended, skips_of, useful_rows
 from workbench.changes import assigned, at_once
 from workbench.grammar.analysis import Analysis
 from workbench.grammar.ir import (
@@ -178,8 +178,7 @@ class _Builder(EntryPositions):
         self, final: NDArray[np.bool_], rows: Rows, calls: Rows, affordable: bool
     ) -> Determinised:
         """What was built, deterministic where that can be afforded."""
-        # by source and first symbol
-        rows = rows[:, (rows[0] * np.int64(1 << 24) + rows[1]).argsort(kind="stable")]
+        rows = by_source(rows)
         empty = rows[1] < 0
         parts = Parts(
             self.n,

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.automaton.rows import by_source, extended
 from workbench.automaton.subset_kernels import COUNTS, LEFT, Dfa, Nfa, Scratch, subsets, unite
 
 __all__ = ["Determinised", "Parts", "determinise", "merged", "without_own_frames"]
@@ -50,8 +51,8 @@ class Determinised(NamedTuple):
 
 
 def _offsets(sources: _Column, n: int) -> _Column:
-    counts = np.bincount(sources, minlength=n) if len(sources) else np.zeros(n, dtype=np.int64)
-    return np.concatenate([np.zeros(1, dtype=np.int64), counts.cumsum()]).astype(np.int32)
+    """CSR offsets of ``n`` states by the sources of their rows."""
+    return extended(np.zeros(1, dtype=np.int32), sources, 0, n)
 
 
 def determinise(
@@ -161,15 +162,15 @@ def without_own_frames(made: Determinised, entries: _Column) -> Determinised:
     sources = parts.calls[0, dropped].tolist()
     starts = made.starts[of[dropped]].tolist()
     edges, calls = parts.edges, parts.calls[:, ~dropped]
-    rows = {tuple(call) for call in calls.T.tolist()}
+    listed = calls.T.tolist()
+    rows = {tuple(call) for call in listed}
     more = [edges]
     for source, start in zip(sources, starts, strict=True):
         offered = edges[:, edges[0] == start].copy()
         offered[0] = source
         more.append(offered)
-        rows |= {(source, *rest) for at, *rest in calls.T.tolist() if at == start}
-    edges = np.concatenate(more, axis=1)
-    edges = edges[:, (edges[0] * np.int64(1 << 24) + edges[1]).argsort(kind="stable")]
+        rows |= {(source, *rest) for at, *rest in listed if at == start}
+    edges = by_source(np.concatenate(more, axis=1))
     calls = np.array(sorted(rows), dtype=np.int32).reshape(-1, 5).T
     return made._replace(parts=parts._replace(edges=edges, calls=calls))
 

@@ -220,11 +220,8 @@ class EntryPositions(Pieces):
         else:
             start = self._plainly(name, body)
             expr = self.rules[name] if body is None else body
-            if (
-                (name in self.analysis.nullable)
-                if body is None
-                else self.analysis.is_nullable(body)
-            ):
+            analysis = self.analysis
+            if name in analysis.nullable if body is None else analysis.is_nullable(body):
                 start = self._without_empty(start, expr, marks, n_calls)
         self.built.append((before, entry, start, self.guarded))
         if self.doubtful:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from workbench.automaton.network import JUMP
 
-__all__ = ["closure", "extended", "skips_of", "useful_rows"]
+__all__ = ["by_source", "closure", "extended", "skips_of", "useful_rows"]
 
 _Rows = NDArray[np.int32]
 
@@ -36,6 +36,11 @@ def closure(start: int, skips: dict[int, list[int]]) -> list[int]:
                 seen.add(target)
                 order.append(target)
     return order
+
+
+def by_source(rows: _Rows) -> _Rows:
+    """Rows of edges by their sources and first symbols."""
+    return rows[:, (rows[0] * np.int64(1 << 24) + rows[1]).argsort(kind="stable")]
 
 
 def extended(starts: _Rows, sources: _Rows, first: int, n: int) -> _Rows:
