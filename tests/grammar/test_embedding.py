@@ -130,9 +130,13 @@ def test_names_origins_and_outcomes_are_kept() -> None:
 
 
 def test_the_same_parts_are_the_same_grammar() -> None:
-    def made(value: object) -> Grammar:
-        return embed({"root": Ref("p")}, "root", {"p": schema(value)})
+    def made(value: object, source: object = None, name: str = "p") -> Grammar:
+        return embed({"root": Ref(name)}, "root", {name: schema(value)}, source=source)
 
+    assert fingerprint(made(POINT, "a")) == fingerprint(made(POINT, "a")) is not None
+    assert fingerprint(made(POINT, "a")) != fingerprint(made(POINT, "b"))
+    assert fingerprint(made(POINT, name="q")) != fingerprint(made(POINT))
+    assert fingerprint(made(POINT, object())) is None
     assert fingerprint(made(POINT)) == fingerprint(made(POINT)) is not None
     assert fingerprint(made(POINT)) != fingerprint(made(TAGS))
 

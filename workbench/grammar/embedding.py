@@ -8,8 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from workbench.grammar.contracts import check_rule
-from workbench.grammar.encoding import Encoder
-from workbench.grammar.fingerprint import fingerprint
+from workbench.grammar.fingerprint import fingerprint, rules_key, source_key
 from workbench.grammar.ir import Expr, Grammar, Outcome, Ref
 from workbench.grammar.lazy import LazyRules, written_ahead
 from workbench.grammar.rewriting import rewrite
@@ -33,7 +32,7 @@ def embed(
     Raises ``ValueError`` where a name is missing or could stand for two rules, for a dot in the name of a part, and
     for expressions as ``Grammar`` does.
     """
-    made = _EmbeddedRules(rules, start, parts)
+    made = _EmbeddedRules(rules, start, parts, source_key(source))
     outcomes: list[Outcome] = []
     for name, part in parts.items():
         for one in part.outcomes:
@@ -72,8 +71,17 @@ class _Part:
 class _EmbeddedRules(LazyRules):
     """The rules of a grammar and of those that are embedded in it; only what these write on demand is promised."""
 
-    def __init__(self, rules: Mapping[str, Expr], start: str, parts: Mapping[str, Grammar]) -> None:
-        super().__init__(self._written, start, _key(rules, start, parts))
+    def __init__(
+        self,
+        rules: Mapping[str, Expr],
+        start: str,
+        parts: Mapping[str, Grammar],
+        source: str | None,
+    ) -> None:
+        keys = [source, rules_key(rules), *map(fingerprint, parts.values())]
+        told = None if None in keys else repr((start, list(parts), keys))
+        key = None if told is None else sha256(told.encode()).hexdigest()
+        super().__init__(self._written, start, key)
         self._parts = {name: _Part(name, grammar) for name, grammar in parts.items()}
         for name in parts:
             if "." in name:
@@ -99,16 +107,3 @@ class _EmbeddedRules(LazyRules):
         if part is None:
             raise KeyError(name)
         return part.rule(part.inner(name))
-
-
-def _key(rules: Mapping[str, Expr], start: str, parts: Mapping[str, Grammar]) -> str | None:
-    """What stands for the content of all, None where that of some part cannot be told."""
-    digest = sha256(repr((start, sorted(rules))).encode())
-    for array in Encoder().rules(rules).arrays().values():
-        digest.update(array.tobytes())
-    for name, grammar in sorted(parts.items()):
-        inner = fingerprint(grammar)
-        if inner is None:
-            return None
-        digest.update(repr((name, inner)).encode())
-    return digest.hexdigest()

@@ -7,16 +7,17 @@ different fingerprints.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from decimal import Decimal
 from hashlib import sha256
 from secrets import token_hex
 from typing import Any
 
 from workbench.grammar.encoding import Encoder
-from workbench.grammar.ir import Grammar
+from workbench.grammar.ir import Expr, Grammar
 from workbench.grammar.lazy import LazyRules
 
-__all__ = ["content_key", "fingerprint"]
+__all__ = ["content_key", "fingerprint", "rules_key", "source_key"]
 
 # random, so that no text of an object can be mistaken for it
 _DECIMAL = f"decimal {token_hex(16)}"
@@ -28,31 +29,42 @@ def fingerprint(grammar: Grammar) -> str | None:
     Lazy rules are represented by their ``key``: none is written for it. None when the content cannot be told:
     lazy rules without a key, a source that is neither text nor JSON.
     """
-    digest = sha256()
     head: list[Any] = [grammar.kind, grammar.start]
     if isinstance(grammar.rules, LazyRules):
         if grammar.rules.key is None:
             return None
         head += ["lazy", grammar.rules.key]
     else:
-        try:
-            arrays = Encoder().rules(grammar.rules).arrays()
-        except (OverflowError, TypeError, ValueError):
+        rules = rules_key(grammar.rules)
+        if rules is None:
             return None
-        for array in arrays.values():
-            digest.update(array.tobytes())
-        source = grammar.source
         outcomes = [
             [o.pointer, o.keyword, o.status, o.detail, o.warning, *o.kinds]
             for o in grammar.outcomes
         ]
-        source_key = source.hex() if isinstance(source, bytes) else content_key(source)
-        if source_key is None:
+        told = source_key(grammar.source)
+        if told is None:
             return None
-        sizes = [array.size for array in arrays.values()]
-        head += ["rules", sizes, type(source).__name__, source_key, outcomes]
-    digest.update(json.dumps(head).encode())
+        head += ["rules", rules, told, outcomes]
+    return sha256(json.dumps(head).encode()).hexdigest()
+
+
+def rules_key(rules: Mapping[str, Expr]) -> str | None:
+    """Return a SHA-256 in hex over rules that are there already; None for what cannot be written."""
+    try:
+        arrays = Encoder().rules(rules).arrays()
+    except (OverflowError, TypeError, ValueError):
+        return None
+    digest = sha256(json.dumps([array.size for array in arrays.values()]).encode())
+    for array in arrays.values():
+        digest.update(array.tobytes())
     return digest.hexdigest()
+
+
+def source_key(source: Any) -> str | None:
+    """Return what stands for a grammar's source, its type included; None for what is neither text nor JSON."""
+    key = source.hex() if isinstance(source, bytes) else content_key(source)
+    return None if key is None else f"{type(source).__name__} {key}"
 
 
 def content_key(*parts: Any) -> str | None:
