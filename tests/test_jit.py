@@ -197,7 +197,9 @@ def test_callees_are_known() -> None:
 
 def run_few(folder: Path, code: str = "", **environment: str) -> tuple[str, str]:
     """What a process that imports the small module prints, and what it warns of; its kernels are in ``cache``."""
-    (folder / "few.py").write_text(MODULE.replace("FACTOR", "10"))
+    module = folder / "few.py"
+    if not module.exists():  # nor written again under another process that reads it
+        module.write_text(MODULE.replace("FACTOR", "10"))
     done = subprocess.run(
         [sys.executable, "-W", "always", "-c", f"{code}\nimport few"],
         env=os.environ
@@ -267,6 +269,7 @@ def test_another_processor_has_kernels_of_its_own(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not jit.COMPILED, reason="kernels run as Python")
 def test_processes_that_compile_at_once(tmp_path: Path) -> None:
+    (tmp_path / "few.py").write_text(MODULE.replace("FACTOR", "10"))
     with ThreadPoolExecutor(4) as pool:
         running = [pool.submit(run_few, tmp_path) for _ in range(4)]
         assert {one.result()[0][:2] for one in running} == {"36"}
