@@ -14,6 +14,8 @@ from typing import Generic, TypeVar
 __all__ = ["CacheInfo", "ContentCache"]
 
 T = TypeVar("T")
+#: values whose sizes are taken again when one comes in
+_MEASURED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class ContentCache(Generic[T]):
     """Values by key, least recently used first to go; safe to use from many threads.
 
     Kept are at most ``max_entries`` values and, by what ``size`` says of them, ``max_bytes`` bytes. Values may
-    grow: the size of one is taken again when it is asked for, those of all when one comes in. The
+    grow: the size of one is taken again when it is asked for, those of some others in turn when one comes in. The
     value asked for last stays, however large. A forked process starts with an empty cache: another
     thread may have been at work in a value.
     """
@@ -56,6 +58,8 @@ class ContentCache(Generic[T]):
 
     def _start(self) -> None:
         self._values: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+        #: their keys, and keys of some that were dropped, in the order in which sizes are taken again
+        self._in_turn: OrderedDict[Hashable, None] = OrderedDict()
         self._bytes = self._hits = self._misses = self._evictions = 0
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
@@ -81,7 +85,7 @@ class ContentCache(Generic[T]):
                 # not when the cache was cleared meanwhile
                 if self._under_way.get(key) is mine:
                     self._keep(key, value)
-                    self._measure()
+                    self._measure(_MEASURED)
             mine.set_result(value)
         except Exception as error:
             failed = error
@@ -135,6 +139,7 @@ class ContentCache(Generic[T]):
     def _keep(self, key: Hashable, value: T) -> None:
         """Put in a value, or its size now; drop what is too much."""
         _, before = self._values.get(key, (value, 0))
+        self._in_turn.setdefault(key)
         now = self._size(value)
         self._values[key] = value, now
         self._bytes += now - before
@@ -144,16 +149,31 @@ class ContentCache(Generic[T]):
         while len(self._values) > max(self.max_entries, 0) or (
             len(self._values) > 1 and self._bytes > self.max_bytes
         ):
-            _, (_, size) = self._values.popitem(last=False)
-            self._bytes -= size
-            self._evictions += 1
+            self._drop()
 
-    def _measure(self) -> None:
-        """Take the sizes of all values again."""
-        for key, (value, _) in self._values.items():
-            self._values[key] = value, self._size(value)
-        self._bytes = sum(size for _, size in self._values.values())
+    def _drop(self) -> None:
+        """Drop the value that was asked for longest ago."""
+        _, (_, size) = self._values.popitem(last=False)
+        self._bytes -= size
+        self._evictions += 1
+
+    def _measure(self, most: int) -> None:
+        """Take the sizes of some values again, those first whose sizes were taken longest ago."""
+        for _ in range(min(most, len(self._in_turn))):
+            key, _ = self._in_turn.popitem(last=False)
+            if key in self._values:
+                value, before = self._values[key]
+                now = self._size(value)
+                self._values[key] = value, now
+                self._bytes += now - before
+                self._in_turn[key] = None
         self._evict()
+
+    def keep_none(self) -> None:
+        """Drop all values that are kept; counters and what is being made stay."""
+        with self._lock:
+            while self._values:
+                self._drop()
 
     def clear(self) -> None:
         """Forget all values and counters; what is being made is not kept when it is done."""
@@ -164,7 +184,7 @@ class ContentCache(Generic[T]):
     def info(self) -> CacheInfo:
         """Counters, and sizes as they are now."""
         with self._lock:
-            self._measure()
+            self._measure(len(self._in_turn))
             return CacheInfo(
                 self._hits, self._misses, len(self._values), self._bytes, self._evictions
             )

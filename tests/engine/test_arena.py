@@ -1,8 +1,11 @@
-"""Arrays of engines that are gone serve the next ones."""
+"""Arrays of engines: small at first, copied while that is cheap, given up with a clear error."""
 
 from __future__ import annotations
 
-import gc
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,66 +13,144 @@ import pytest
 import workbench as wb
 from tests.engine.walks import ids_of, mask_of
 from workbench.engine import arena
-from workbench.engine.engine import Engine
 
 VOCABULARY = wb.Vocabulary.from_bytes([bytes([byte]) for byte in range(256)] + [b""], 256)
+UNLIMITED = 1 << 27
 
 
-@pytest.fixture(autouse=True)
-def _none_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("_arenas", "_unique_tables", "_transitions", "_masks"):
-        monkeypatch.setattr(arena, name, [])
+@pytest.fixture
+def unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arena, "_limit", lambda: None)
 
 
-def engine_of(pattern: str) -> Engine:
-    compiled = wb.compile(wb.regex(pattern), VOCABULARY, cache=False)
-    matcher = compiled.matcher()
-    for byte in b"abc":
-        assert byte in ids_of(mask_of(matcher))
-        assert matcher.accept(byte)
-    return compiled.engine
+def test_an_array_is_doubled_and_then_copied_once(unlimited: None) -> None:
+    array = arena.room_for(arena.ARENA_WORDS, np.int32)
+    assert not array.any()
+    array[:] = np.arange(array.size)
+    sizes = []
+    while array.size < UNLIMITED:
+        before = array
+        array = arena.longer(array, UNLIMITED)
+        assert (array[: before.size : 1000] == before[::1000]).all()
+        assert not array[before.size : before.size + 5000].any()
+        sizes.append(4 * array.size)
+    doubled = [size for size in sizes if size <= arena._COPIED]
+    assert sizes == [*doubled, 4 * UNLIMITED]
+    assert doubled == [8 * arena.ARENA_WORDS << i for i in range(len(doubled))]
+    assert 2 * doubled[-1] > arena._COPIED
 
 
-def test_the_next_engine_gets_the_arrays_cleared() -> None:
-    gc.collect()
-    engine = engine_of("[a-c]{2,9}x")
-    before = [
-        engine.ctx.arena,
-        engine.ctx.unique_table,
-        engine.ctx.transitions,
-        engine.ctx.masks.base,
-    ]
-    assert before[0].any()
-    del engine
-    gc.collect()
-    assert not before[0].any()
-    assert not before[1].any()
-    engine = engine_of("a(b|c)+[c-z]*")
-    assert engine.ctx.arena is before[0]
-    assert engine.ctx.unique_table is before[1]
-    assert engine.ctx.transitions is before[2]
-    assert engine.ctx.masks.base is before[3]
-    other = engine_of("abc")
-    assert other.ctx.arena is not engine.ctx.arena
-    assert other.ctx.transitions is not engine.ctx.transitions
+def test_a_limit_on_address_space_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = 1 << 31
+    monkeypatch.setattr(arena, "_limit", lambda: limit)
+    words = arena._COPIED // 4
+    array = arena.longer(arena.room_for(words, np.uint32), UNLIMITED)
+    assert array.nbytes == limit // arena._SHARE
+    # no less than twice as much as there was
+    array = arena.longer(array, UNLIMITED)
+    assert array.nbytes == 2 * limit // arena._SHARE
+    assert arena.longer(array, array.size + 5).size == array.size + 5
 
 
-def test_few_are_kept() -> None:
-    engines = [engine_of("[a-c]*") for _ in range(5)]
-    del engines
-    gc.collect()
-    assert [len(kept) for kept in (arena._arenas, arena._unique_tables, arena._transitions)] == [
-        2,
-        2,
-        2,
-    ]
+def test_less_is_asked_for_where_all_is_refused(
+    unlimited: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    real = arena._mapped
+
+    def mapped(words: int, dtype: type[np.int32]) -> object:
+        asked.append(words)
+        if words > 5 * arena._COPIED // 4:
+            raise MemoryError
+        return real(words, dtype)
+
+    words = arena._COPIED // 4
+    array = arena.room_for(words, np.int32)
+    monkeypatch.setattr(arena, "_mapped", mapped)
+    assert arena.longer(array, 16 * words).size == 4 * words
+    assert asked == [16 * words, 8 * words, 4 * words]
 
 
-def test_large_ones_are_not_kept() -> None:
-    nodes = np.zeros(2 * arena.ARENA_WORDS, dtype=np.int32)
-    unique_table = np.zeros(1 << 20, dtype=np.int32)
-    transitions = arena.take_transitions()
-    masks = np.zeros(1 << 21, dtype=np.uint32)
-    arena.give_back(nodes, unique_table, transitions, masks, (10, 1 << 24))
-    assert not (arena._arenas or arena._unique_tables or arena._transitions or arena._masks)
-    assert arena.take_masks(1 << 20).size == 1 << 20
+def test_what_is_held_without_need_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    tries: list[str] = []
+
+    def make() -> int:
+        tries.append("make")
+        if tries.count("make") < 2:
+            raise MemoryError
+        return 5
+
+    monkeypatch.setattr(arena, "_relief", [lambda: tries.append("given back")])
+    assert arena.with_relief(make) == 5
+    assert tries == ["make", "given back", "make"]
+
+    def never() -> int:
+        raise MemoryError
+
+    with pytest.raises(wb.GrammarTooComplex, match="bytes of memory for the process"):
+        arena.with_relief(never)
+
+
+def test_an_arena_that_grows_in_every_way_gives_the_same_masks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    grammar = wb.gbnf('root ::= "(" root ")" | [a-c]{2,9} "x" | "[" root "," root "]"')
+    text = b"[((abcx)),[[abx,(ccccx)],aax]]"
+
+    def masks() -> list[list[int]]:
+        matcher = wb.compile(grammar, VOCABULARY, cache=False).matcher()
+        found = []
+        for byte in text:
+            found.append(sorted(ids_of(mask_of(matcher))))
+            assert matcher.accept(byte)
+        return found
+
+    usual = masks()
+    for name, value in (("ARENA_WORDS", 64), ("TRANSITION_WORDS", 520), ("UNIQUE_SLOTS", 8)):
+        monkeypatch.setattr(f"workbench.engine.engine.{name}", value)
+    assert masks() == usual
+    monkeypatch.setattr(arena, "_COPIED", 1 << 10)
+    monkeypatch.setattr(arena, "_limit", lambda: 1 << 20)
+    assert masks() == usual
+
+
+LIMITED = """
+import resource, sys
+import workbench as wb
+from workbench.engine.engine import Engine
+vocabulary = wb.Vocabulary.from_bytes([bytes([b]) for b in range(256)] + [b""], 256)
+wb.compile(wb.regex("a"), vocabulary).matcher().fill_mask(wb.empty_mask(vocabulary))
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (200 << 20),) * 2)
+held = []
+try:
+    for i in range(5000):
+        compiled = wb.compile(wb.gbnf(f'root ::= "k{i}" root?'), vocabulary)
+        matcher = compiled.matcher()
+        matcher.fill_mask(wb.empty_mask(vocabulary))
+        assert matcher.accept(ord("k"))
+        if sys.argv[1] == "held":
+            held.append(compiled)
+except wb.GrammarTooComplex as error:
+    print(len(held) > 40, error)
+else:
+    print(i)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no /proc here")
+@pytest.mark.parametrize("held", ["held", "not held"])
+def test_a_process_that_gets_no_more_memory(held: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, held],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    if held == "held":
+        assert done.stdout.startswith("True the grammar needs more than")
+        assert "bytes of memory for the process" in done.stdout
+    else:
+        assert done.stdout == "4999\n"

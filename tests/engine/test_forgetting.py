@@ -129,14 +129,19 @@ def check_table(ctx: context.Context) -> None:
 
 def test_a_budget_that_is_used_up_leaves_the_kernels_with_the_arrays_there_are() -> None:
     vocabulary = wb.Vocabulary.from_bytes([*(bytes([byte]) for byte in range(256)), b""], 256)
-    limits = wb.Budgets(arena_words=1_000_000)
+    limits = wb.Budgets(arena_words=100_000)
     compiled = wb.compile(wb.gbnf('root ::= "a" [a-z]* "b"'), vocabulary, limits, cache=False)
     engine = compiled.engine
     used, dfa_states = int(engine.count[constants.USED]), int(engine.count[constants.DFA_STATES])
-    engine.count[constants.USED] = int(0.8 * engine.ctx.arena.size)
-    engine.count[constants.DFA_STATES] = int(0.8 * engine.ctx.transitions.size / engine.stride)
-    with pytest.raises(wb.GrammarTooComplex):
-        engine._grow()
+    sizes = [engine.ctx.arena.size]
+    with pytest.raises(wb.GrammarTooComplex, match="arena words"):
+        for _ in range(10):
+            engine.count[constants.USED] = int(0.8 * engine.ctx.arena.size)
+            full = int(0.8 * engine.ctx.transitions.size / engine.stride)
+            engine.count[constants.DFA_STATES] = full
+            engine._grow()
+            sizes.append(engine.ctx.arena.size)
+    assert sizes == [1 << 16, 1 << 17, 1 << 18]
     engine.count[constants.USED], engine.count[constants.DFA_STATES] = used, dfa_states
     check_table(engine.ctx)
     assert compiled.matcher().accept(ord("a"))

@@ -76,8 +76,8 @@ def test_an_automaton_taken_over_bit_by_bit_is_one_taken_over_whole(
         steps += 1
     whole = Packed(automaton, slices, entire)
     assert steps > 5
-    assert packed._filled == whole._filled
-    for name, length in whole._filled.items():
+    assert packed.columns.filled == whole.columns.filled
+    for name, length in whole.columns.filled.items():
         mine, its = getattr(growing, name)[:length], getattr(entire, name)[:length]
         # sets are kept in the order in which they came, and named by where they begin
         if name not in ("sets", "scope_required", "guard_set"):

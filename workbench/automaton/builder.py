@@ -30,7 +30,7 @@ from workbench.automaton.network import (
     Automaton,
     Sources,
 )
-from workbench.automaton.rows import by_source, closure, extended, skips_of, useful_rows
+from workbench.automaton.rows import by_source, closure, offsets, skips_of, useful_rows
 from workbench.changes import assigned, at_once
 from workbench.grammar.analysis import Analysis
 from workbench.grammar.ir import (
@@ -146,18 +146,19 @@ class _Builder(EntryPositions):
         parts.calls[0] += first
         parts.calls[4] += np.where(parts.calls[4] < 0, 0, np.int32(first))
         marks, sources = self._marks(a, made)
+        more = {
+            "edge_start": offsets(len(a.edge_lo), parts.edges[0], first, n),
+            "empty_start": offsets(len(a.empty_target), parts.empties[0], first, n),
+            "call_start": offsets(len(a.call_entry), parts.calls[0], first, n),
+            **dict(zip(("edge_lo", "edge_hi", "edge_target"), parts.edges[1:], strict=True)),
+            **dict(zip(("empty_target", "empty_guard"), parts.empties[1:], strict=True)),
+            "call_entry": parts.calls[1],
+            **self._loops(a),
+        }
         at_once(
+            a.appended(more),
             assigned(
                 a,
-                edge_start=extended(a.edge_start, parts.edges[0], first, n),
-                edge_lo=np.concatenate([a.edge_lo, parts.edges[1]]),
-                edge_hi=np.concatenate([a.edge_hi, parts.edges[2]]),
-                edge_target=np.concatenate([a.edge_target, parts.edges[3]]),
-                empty_start=extended(a.empty_start, parts.empties[0], first, n),
-                empty_target=np.concatenate([a.empty_target, parts.empties[1]]),
-                empty_guard=np.concatenate([a.empty_guard, parts.empties[2]]),
-                call_start=extended(a.call_start, parts.calls[0], first, n),
-                call_entry=np.concatenate([a.call_entry, parts.calls[1]]),
                 call_loop=np.concatenate([a.call_loop, parts.calls[2]]),
                 call_watch=np.concatenate([a.call_watch, parts.calls[3]]),
                 call_return=np.concatenate([a.call_return, parts.calls[4]]),
@@ -221,23 +222,23 @@ class _Builder(EntryPositions):
         return marks, self.sources.more(made.at, made.members, self.n, self.named, self.origins)
 
     def _entries(self, a: Automaton, made: Determinised, first: int) -> dict[str, Any]:
-        """Entries and loops."""
+        """Entries, and what is said of loops in Python."""
         entry_state = np.full(len(self.entries), NOT_BUILT, dtype=np.int32)
         entry_state[: len(a.entry_state)] = a.entry_state
         entry_state[[entry for _, entry, _, _ in self.built]] = made.starts + first
-        names = a.entry_names + tuple(name for name, _ in self.entries[len(a.entry_names) :])
-        known = len(a.loop_entry)
-        loops = np.array(self.loops[known:], dtype=np.int32).reshape(-1, 3)
+        extents = self.extents[len(a.loop_entry) :]
         return {
             "entry_state": entry_state,
-            "entry_names": names,
-            "loop_entry": np.concatenate([a.loop_entry, loops[:, 0]]),
-            "loop_min": np.concatenate([a.loop_min, loops[:, 1]]),
-            "loop_max": np.concatenate([a.loop_max, loops[:, 2]]),
-            "loop_least": a.loop_least + tuple(least for least, _ in self.extents[known:]),
-            "loop_alphabet": a.loop_alphabet
-            + tuple(letters for _, letters in self.extents[known:]),
+            "entry_names": a.entry_names
+            + tuple(name for name, _ in self.entries[len(a.entry_names) :]),
+            "loop_least": a.loop_least + tuple(least for least, _ in extents),
+            "loop_alphabet": a.loop_alphabet + tuple(letters for _, letters in extents),
         }
+
+    def _loops(self, a: Automaton) -> dict[str, NDArray[np.int32]]:
+        """The columns of the loops that are new."""
+        loops = np.array(self.loops[len(a.loop_entry) :], dtype=np.int32).reshape(-1, 3)
+        return dict(zip(("loop_entry", "loop_min", "loop_max"), loops.T, strict=True))
 
     def _spelled(self, rows: Rows, byte: int) -> Rows:
         """The edges without a byte that no token contains."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.automaton.rows import by_source, extended
+from workbench.automaton.rows import by_source, offsets
 from workbench.automaton.subset_kernels import COUNTS, LEFT, Dfa, Nfa, Scratch, subsets, unite
 
 __all__ = ["Determinised", "Parts", "determinise", "merged", "without_own_frames"]
@@ -52,7 +52,7 @@ class Determinised(NamedTuple):
 
 def _offsets(sources: _Column, n: int) -> _Column:
     """CSR offsets of ``n`` states by the sources of their rows."""
-    return extended(np.zeros(1, dtype=np.int32), sources, 0, n)
+    return np.concatenate([np.zeros(1, dtype=np.int32), offsets(0, sources, 0, n)])
 
 
 def determinise(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.automaton.columns import Columns
 from workbench.changes import appended, assigned, at_once
 from workbench.grammar.ir import Gather, Origin
 from workbench.wording import number_of
@@ -24,6 +25,7 @@ __all__ = [
     "GUARDS",
     "JUMP",
     "MANY",
+    "NETWORK",
     "NOT_BUILT",
     "NO_DISTANCE",
     "Automaton",
@@ -41,6 +43,16 @@ NO_DISTANCE = np.int32(2**30)
 JUMP = -1
 #: in ``entry_state``: the entry's states are made when they are first needed
 NOT_BUILT = -1
+
+
+#: the columns of an automaton that kernels read as they are: per state, edges in CSR form, edges without a
+#: symbol, calls; per loop its body's entry and its bounds
+NETWORK = (
+    *("edge_start", "edge_lo", "edge_hi", "edge_target"),
+    *("empty_start", "empty_target", "empty_guard"),
+    *("call_start", "call_entry"),
+    *("loop_entry", "loop_min", "loop_max"),
+)
 
 
 def _none() -> NDArray[np.int32]:
@@ -244,7 +256,7 @@ class Automaton:
 
     An automaton may grow: entries that are :data:`NOT_BUILT` get their states from ``grow(self, entry)``
     (and a number of states: go on with other entries until so many are made), which appends to all arrays
-    and renumbers nothing.
+    and renumbers nothing. What engines read is in ``columns``; the arrays of those names are parts of it.
     """
 
     n_states: int
@@ -287,6 +299,8 @@ class Automaton:
     #: token ids behind the symbols 256, 257, ...
     symbols: tuple[tuple[int, ...], ...] = ()
     grow: Callable[..., None] | None = None
+    #: the arrays that NETWORK names, which are views of it
+    columns: Columns = field(init=False, repr=False)
     _distances: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None
     _scope_costs: ScopeCosts | None = None
 
@@ -301,6 +315,13 @@ class Automaton:
             self.watched = np.zeros(self.n_states, dtype=np.bool_)
         if not len(self.between):
             self.between = np.zeros(self.n_states, dtype=np.bool_)
+        self.columns = Columns(NETWORK, grows=self.grow is not None)
+        at_once(self.appended({name: getattr(self, name) for name in NETWORK}))
+
+    def appended(self, more: Mapping[str, NDArray[np.int32]]) -> Iterator[object]:
+        """The change (see :mod:`workbench.changes`) to an automaton whose columns of these names have more rows."""
+        longer, change = self.columns.extended(more)
+        return chain(change, assigned(self, **{name: longer[name] for name in NETWORK}))
 
     def __repr__(self) -> str:
         waiting = int(np.count_nonzero(self.entry_state == NOT_BUILT))

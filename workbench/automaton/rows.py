@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from workbench.automaton.network import JUMP
 
-__all__ = ["by_source", "closure", "extended", "skips_of", "useful_rows"]
+__all__ = ["by_source", "closure", "offsets", "skips_of", "useful_rows"]
 
 _Rows = NDArray[np.int32]
 
@@ -43,10 +43,11 @@ def by_source(rows: _Rows) -> _Rows:
     return rows[:, (rows[0] * np.int64(1 << 24) + rows[1]).argsort(kind="stable")]
 
 
-def extended(starts: _Rows, sources: _Rows, first: int, n: int) -> _Rows:
-    """CSR offsets, followed by those of ``n`` more states (numbers from ``first`` on) whose rows have these sources."""
-    more = np.bincount(sources - first, minlength=n).cumsum() + starts[-1]
-    return np.concatenate([starts, more.astype(np.int32)])
+def offsets(end: int, sources: _Rows, first: int, n: int) -> _Rows:
+    """CSR offsets after one that is ``end``, of ``n`` states (from ``first`` on) whose rows have these sources."""
+    counted = np.bincount(sources - first, minlength=n).cumsum()
+    counted += end
+    return counted.astype(np.int32)
 
 
 def useful_rows(final: NDArray[np.bool_], rows: _Rows, calls: _Rows) -> tuple[_Rows, _Rows]:

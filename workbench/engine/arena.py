@@ -1,122 +1,123 @@
-"""The large arrays of engines that are gone, for the next ones: a page costs when it is first touched."""
+"""Room for the large arrays of engines: address space, of which a page costs when it is first touched."""
 
 from __future__ import annotations
 
+import gc
 import mmap
+import os
+import sys
+from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.errors import GrammarTooComplex
+
 __all__ = [
     "ARENA_WORDS",
+    "TRANSITION_WORDS",
     "UNIQUE_SLOTS",
-    "doubled",
-    "give_back",
-    "take_arena",
-    "take_masks",
-    "take_transitions",
-    "take_unique_table",
+    "longer",
+    "on_refusal",
+    "room_for",
+    "with_relief",
 ]
 
-#: words of a new arena, which are cleared, and slots of its table; words of new transitions and of stored
-#: masks, most of which are address space alone, which costs nothing before it is used
-ARENA_WORDS = 1 << 18
-UNIQUE_SLOTS = 1 << 13
-_TRANSITIONS = 1 << 25
-_MASK_WORDS = 1 << 19
-#: a table that has grown spares its next engine the growing; clearing larger ones would cost more
-_MOST_SLOTS = 1 << 16
-#: arrays of each kind that are kept, and how many words of one may have been touched
-_MOST_KEPT = 2
-_MOST_TOUCHED = 1 << 22
+#: words of a new arena and of new transitions, and slots of a new unique table, a power of two
+ARENA_WORDS = 1 << 16
+TRANSITION_WORDS = 1 << 17
+UNIQUE_SLOTS = 1 << 11
+#: bytes that are copied when an array grows, at most: about 2 ms, within one mask
+_COPIED = 1 << 23
+#: the part of a process's address space that one array may take ahead, where it is limited
+_SHARE = 32
+#: arrays below this many bytes come from the heap
+_SMALL = 1 << 16
 
+_T = TypeVar("_T")
 _Word = TypeVar("_Word", np.int32, np.uint32)
 
-_arenas: list[NDArray[np.int32]] = []
-_unique_tables: list[NDArray[np.int32]] = []
-_transitions: list[NDArray[np.int32]] = []
-_masks: list[NDArray[np.uint32]] = []
+_relief: list[Callable[[], object]] = []
 
 
-# No locks: engines go whenever the collector finds them, within any of these functions too. Taking from a list
-# and adding to it are each done at once.
+def on_refusal(give_back: Callable[[], object]) -> None:
+    """Let something be called that gives memory back when the process gets no more of it."""
+    _relief.append(give_back)
 
 
-def take_arena() -> NDArray[np.int32]:
-    """``ARENA_WORDS`` words, all 0."""
-    kept = _taken(_arenas)
-    return np.zeros(ARENA_WORDS, dtype=np.int32) if kept is None else kept
+def with_relief(make: Callable[[], _T]) -> _T:
+    """What ``make`` returns; where it raises ``MemoryError``, others give back what they hold without need first.
 
-
-def take_unique_table() -> NDArray[np.int32]:
-    """``TABLE_SLOTS`` slots or more, a power of two, all 0."""
-    kept = _taken(_unique_tables)
-    return np.zeros(UNIQUE_SLOTS, dtype=np.int32) if kept is None else kept
-
-
-def take_transitions() -> NDArray[np.int32]:
-    """Room for transitions, with anything in it."""
-    kept = _taken(_transitions)
-    return _address_space() if kept is None else kept
-
-
-def _address_space() -> NDArray[np.int32]:
-    """Room for transitions in small pages.
-
-    NumPy asks for huge ones, and the first touch of each then takes a millisecond or two, within one mask.
+    Raises ``GrammarTooComplex`` if that does not help.
     """
-    if not hasattr(mmap, "MAP_PRIVATE"):
-        return np.empty(_TRANSITIONS, dtype=np.int32)
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    return np.frombuffer(mmap.mmap(-1, 4 * _TRANSITIONS, flags=flags), dtype=np.int32)
-
-
-def take_masks(words: int) -> NDArray[np.uint32]:
-    """Room for stored masks of so many words, with anything in it."""
-    if words > _MASK_WORDS:
-        return np.empty(words, dtype=np.uint32)
-    kept = _taken(_masks)
-    return (np.empty(_MASK_WORDS, dtype=np.uint32) if kept is None else kept)[:words]
-
-
-def doubled(array: NDArray[_Word]) -> NDArray[_Word]:
-    """Twice the room, zero; what is not used yet is not touched, so that it takes no memory."""
-    longer = np.zeros(2 * array.size, dtype=array.dtype)
-    longer[: array.size] = array
-    return longer
-
-
-def give_back(
-    arena: NDArray[np.int32],
-    unique_table: NDArray[np.int32],
-    transitions: NDArray[np.int32],
-    masks: NDArray[np.uint32],
-    used: tuple[int, int],
-) -> None:
-    """Keep the arrays of an engine that is gone, unless they have grown.
-
-    ``used``: how many words of the arena and of the transitions have been touched.
-    """
-    if arena.size == ARENA_WORDS:
-        arena[: used[0]] = 0
-        _keep(_arenas, arena)
-    if unique_table.size <= _MOST_SLOTS:
-        unique_table[:] = 0
-        _keep(_unique_tables, unique_table)
-    if transitions.size == _TRANSITIONS and used[1] <= _MOST_TOUCHED:
-        _keep(_transitions, transitions)
-    if isinstance(masks.base, np.ndarray) and masks.base.size == _MASK_WORDS:
-        _keep(_masks, masks.base)
-
-
-def _taken(kept: list[NDArray[_Word]]) -> NDArray[_Word] | None:
     try:
-        return kept.pop()
-    except IndexError:
+        return make()
+    except MemoryError:
+        for give_back in _relief:
+            give_back()
+        gc.collect()
+    try:
+        return make()
+    except MemoryError:
+        limit = _limit() or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        raise GrammarTooComplex(
+            "bytes of memory for the process", limit, raised_by="`ulimit -v`"
+        ) from None
+
+
+def room_for(words: int, dtype: type[_Word]) -> NDArray[_Word]:
+    """So many words, all 0. Raises ``GrammarTooComplex`` where the process gets no more memory."""
+    return with_relief(partial(_mapped, words, dtype))
+
+
+def longer(array: NDArray[_Word], most: int) -> NDArray[_Word]:
+    """The same words with twice the room at least, or with ``most`` words if that is less; the rest is 0.
+
+    An array that it takes long to copy gets all the room that it may ever need, and is copied once. Raises
+    ``GrammarTooComplex`` where the process gets no more memory.
+    """
+    dtype = array.dtype.type
+    least = min(2 * array.size, most)
+    words = 0
+    if 2 * array.nbytes > _COPIED:
+        limit = _limit()
+        words = most if limit is None else min(most, limit // _SHARE // array.itemsize)
+    fresh = None
+    while fresh is None and words > least:
+        try:
+            fresh = _mapped(words, dtype)
+        except MemoryError:
+            words //= 2
+    if fresh is None:
+        fresh = room_for(least, dtype)
+    fresh[: array.size] = array
+    return fresh
+
+
+def _mapped(words: int, dtype: type[_Word]) -> NDArray[_Word]:
+    """So many words, all 0, in small pages. Raises ``MemoryError``.
+
+    NumPy asks for huge pages, and the first touch of each then takes a millisecond or two, within one mask.
+    """
+    size = words * np.dtype(dtype).itemsize
+    if size < _SMALL or not hasattr(mmap, "MAP_PRIVATE"):
+        return np.zeros(words, dtype=dtype)
+    # Linux counts what is not touched, too, unless it is told not to
+    unreserved = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
+    try:
+        pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | unreserved)
+    except OSError as error:
+        raise MemoryError(f"{size:,} bytes of address space are not there") from error
+    return np.frombuffer(pages, dtype=dtype)
+
+
+def _limit() -> int | None:
+    """Bytes of address space that the process may take, if that is limited."""
+    try:
+        import resource
+    except ImportError:
         return None
-
-
-def _keep(kept: list[NDArray[_Word]], array: NDArray[_Word]) -> None:
-    if len(kept) < _MOST_KEPT:
-        kept.append(array)
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if soft == resource.RLIM_INFINITY else soft

@@ -12,6 +12,7 @@ from workbench.automaton.network import NOT_BUILT, Automaton
 from workbench.automaton.serial import Artifact, read_artifact, write_artifact
 from workbench.collector import CollectorWaits
 from workbench.content_cache import CacheInfo, ContentCache
+from workbench.engine.arena import on_refusal, with_relief
 from workbench.engine.engine import Engine
 from workbench.engine.matcher import Matcher
 from workbench.engine.tokens import resolve_tokens
@@ -136,6 +137,10 @@ def load_compiled(
 
 
 def _compile(grammar: Grammar, vocabulary: Vocabulary, budgets: Budgets) -> CompiledGrammar:
+    return with_relief(lambda: _built(grammar, vocabulary, budgets))
+
+
+def _built(grammar: Grammar, vocabulary: Vocabulary, budgets: Budgets) -> CompiledGrammar:
     with CollectorWaits():
         automaton = _automaton(grammar, vocabulary, budgets)
         engine = Engine(automaton, vocabulary, budgets)
@@ -147,16 +152,10 @@ def _automaton(grammar: Grammar, vocabulary: Vocabulary, budgets: Budgets) -> Au
     return build_automaton(grammar, missing, budgets, resolve_tokens(grammar, vocabulary))
 
 
-def _size(compiled: CompiledGrammar) -> int:
-    """Bytes that an engine has in use; room that it has not used yet costs nothing."""
-    engine = compiled.engine
-    return (
-        engine.stats()["arena_bytes"]
-        + int(engine.ctx.unique_table.nbytes)
-        + engine.packed.array.nbytes
-    )
-
-
 _compiled: ContentCache[CompiledGrammar] = ContentCache(
-    int(os.environ.get("WORKBENCH_COMPILED_GRAMMARS", "128")), _MAX_BYTES, _size
+    int(os.environ.get("WORKBENCH_COMPILED_GRAMMARS", "128")),
+    _MAX_BYTES,
+    lambda compiled: compiled.engine.nbytes,
 )
+on_refusal(_compiled.keep_none)
+on_refusal(KEPT.keep_none)

@@ -19,13 +19,11 @@ from workbench.changes import assigned, at_once
 from workbench.collector import CollectorWaits
 from workbench.engine.arena import (
     ARENA_WORDS,
+    TRANSITION_WORDS,
     UNIQUE_SLOTS,
-    doubled,
-    give_back,
-    take_arena,
-    take_masks,
-    take_transitions,
-    take_unique_table,
+    longer,
+    room_for,
+    with_relief,
 )
 from workbench.engine.busy import Busy
 from workbench.engine.kernels import constants, entries as k
@@ -42,9 +40,12 @@ from workbench.vocabulary import Vocabulary
 
 __all__ = ["Engine"]
 
-_NO_ROOM = 2**31 - 2**20
+#: words that an array may come to, whatever the budget; those that indices reach
+_LEAST, _NO_ROOM = 1 << 18, 2**31 - 2**20
 #: situations whose stored masks are found at once; a power of two
 _RECENT = 512
+#: scratch space that was used, what the builder and the rules know, at least
+_OTHER_BYTES = 100_000
 _USED, _DFA_STATES = constants.USED, constants.DFA_STATES
 
 
@@ -88,21 +89,12 @@ class Engine:
         self.busy = Busy(self._counts)
         self._place_scratch(self.ctx)
         self.ctx.place(
-            arena=take_arena(),
-            unique_table=take_unique_table(),
-            transitions=take_transitions(),
-            masks=take_masks(self._masks_room),
+            transitions=room_for(TRANSITION_WORDS, np.int32),
+            masks=room_for(self._masks_room, np.uint32),
         )
-        self._begin_arena(self.ctx)
+        self._new_arena(self.ctx, ARENA_WORDS, UNIQUE_SLOTS)
         self._begin_masks(self.ctx)
         self.start = self._intern_start()
-
-    def __del__(self) -> None:
-        if hasattr(self, "start"):
-            n_states = int(self.count[constants.DFA_STATES])
-            used = int(self.count[constants.USED]), n_states * self.stride
-            ctx = self.ctx
-            give_back(ctx.arena, ctx.unique_table, ctx.transitions, ctx.masks, used)
 
     # -- arena ---------------------------------------------------------------------------------
 
@@ -112,16 +104,12 @@ class Engine:
         fresh.place(**arrays)
         at_once(self.ctx.taken(fresh))
 
-    def _new_arena(self, ctx: Context, words: int) -> None:
+    def _new_arena(self, ctx: Context, words: int, slots: int) -> None:
         ctx.place(
-            arena=np.zeros(words, dtype=np.int32),
+            arena=room_for(words, np.int32),
             # small at first: nodes fall anywhere in it, and each page costs when it is first touched
-            unique_table=np.zeros(max(UNIQUE_SLOTS, words // 64), dtype=np.int32),
-            transitions=np.empty_like(self.ctx.transitions),
+            unique_table=room_for(slots, np.int32),
         )
-        self._begin_arena(ctx)
-
-    def _begin_arena(self, ctx: Context) -> None:
         for slot in (
             constants.NODES,
             constants.DFA_STATES,
@@ -136,13 +124,13 @@ class Engine:
         ctx.count[constants.WORK_LIMIT] = self.budgets.step_work
 
     def _drop_masks(self, ctx: Context) -> None:
-        ctx.place(masks=take_masks(self._masks_room))
+        ctx.place(masks=room_for(self._masks_room, np.uint32))
         self._begin_masks(ctx)
 
     @property
     def _masks_room(self) -> int:
         """Words for stored masks, at first."""
-        return 128 * self.n_words + 1024
+        return 32 * self.n_words + 1024
 
     def _begin_masks(self, ctx: Context) -> None:
         ctx.place(
@@ -189,9 +177,9 @@ class Engine:
         """Clear what a kernel that stopped has left; then grow, or raise."""
         self.recover()
         if isinstance(stop, Full):
-            self._grow()
+            with_relief(self._grow)
         elif isinstance(stop, Room):
-            self._grow_masks()
+            with_relief(self._grow_masks)
         elif isinstance(stop, Complex):
             raise self._too_complex() from None
         elif not isinstance(stop, Unclean):
@@ -221,22 +209,22 @@ class Engine:
             self._build(int(self.count[constants.NEED]) - 1)
             return
         ctx = self.ctx
-        most = min(4 * self.budgets.arena_words, _NO_ROOM)
+        most = min(max(4 * self.budgets.arena_words, _LEAST), _NO_ROOM)
         arena = 4 * int(self.count[constants.USED]) > 3 * ctx.arena.size
         unique_table = 8 * int(self.count[constants.NODES]) > 3 * ctx.unique_table.size
         needed = (int(self.count[constants.DFA_STATES]) + 1) * self.stride
         transitions = 4 * needed > 3 * ctx.transitions.size
-        longest = max(arena and ctx.arena.size, transitions and ctx.transitions.size)
-        if 2 * longest > most:
+        arena = arena or not (unique_table or transitions)
+        if max(arena and ctx.arena.size, transitions and ctx.transitions.size) >= most:
             raise too_complex("arena_words", limit=most, budgets=self.budgets)
-        if arena or not (unique_table or transitions):
-            self._swap(arena=doubled(ctx.arena))
+        if arena:
+            self._swap(arena=longer(ctx.arena, most))
         if unique_table:
-            larger = np.zeros(4 * ctx.unique_table.size, dtype=np.int32)
+            larger = room_for(4 * ctx.unique_table.size, np.int32)
             k.rehash(ctx.arena, larger, self.count)
             self._swap(unique_table=larger)
         if transitions:
-            self._swap(transitions=doubled(ctx.transitions))
+            self._swap(transitions=longer(ctx.transitions, most))
 
     def _place_scratch(self, ctx: Context) -> None:
         """Scratch space for as many states as there is room for."""
@@ -304,15 +292,19 @@ class Engine:
         everything = np.concatenate([np.array([self.start], dtype=np.int64), *positions])
         roots = np.concatenate([everything >> 32, everything & 0xFFFFFFFF])
         old_arena, used = self.ctx.arena, int(self.count[constants.USED])
-        moved = np.full(old_arena.size, -1, dtype=np.int32)
-        self._new_arena(fresh, max(ARENA_WORDS, old_arena.size // 8))
+        # a node's numbers stand beside it there
+        moved = np.full(used + 4, -1, dtype=np.int32)
+        fresh.place(transitions=room_for(TRANSITION_WORDS, np.int32))
+        words, slots = max(ARENA_WORDS, used // 8), UNIQUE_SLOTS
+        self._new_arena(fresh, words, slots)
         while True:
             new_roots = roots.copy()
             try:
-                k.compact(fresh.handle, old_arena.copy(), used, new_roots, moved)
+                k.compact(fresh.handle, old_arena[:used].copy(), used, new_roots, moved)
                 break
             except Full:
-                self._new_arena(fresh, 2 * fresh.arena.size)
+                words, slots = 2 * words, 4 * slots
+                self._new_arena(fresh, words, slots)
                 moved[:] = -1
         half = len(everything)
         renumbered = new_roots[:half] << 32 | new_roots[half:]
@@ -486,7 +478,7 @@ class Engine:
             at_once(ctx.taken(fresh))
             return
         if full:
-            self._swap(masks=doubled(ctx.masks))
+            self._swap(masks=longer(ctx.masks, self.budgets.row_bytes // 4))
         if n + 2 > ctx.mask_hash.size // 2:
             masks_at = np.concatenate([ctx.masks_at, np.zeros_like(ctx.masks_at)])
             mask_hash = np.concatenate([ctx.mask_hash, np.zeros_like(ctx.mask_hash)])
@@ -529,6 +521,13 @@ class Engine:
         """Least bytes to complete."""
         with self.lock, self.busy:
             return least_bytes(self, position)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays that are in use; room that was never used takes no memory."""
+        ctx, counts = self.ctx, self._counts
+        words = self._used() + int(ctx.masks_at[counts[constants.N_MASKS]])
+        return 4 * words + int(ctx.unique_table.nbytes) + self.packed.nbytes + _OTHER_BYTES
 
     def stats(self) -> dict[str, int]:
         """Counters since the engine was made, and sizes now."""

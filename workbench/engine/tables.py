@@ -9,9 +9,11 @@ from itertools import chain, islice
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.automaton.columns import Columns
 from workbench.automaton.languages import is_ample
-from workbench.automaton.network import Automaton
-from workbench.changes import assigned, at_once, written
+from workbench.automaton.network import NETWORK, Automaton
+from workbench.changes import at_once, written
+from workbench.engine.arena import room_for
 from workbench.engine.kernels import constants as k
 from workbench.engine.kernels.context import COLUMNS, SCRATCH, Context
 from workbench.engine.slices import Slices
@@ -29,37 +31,23 @@ _GUARDS = {"look": k.LOOK, "may": k.MAY, "take": k.TAKE, "other": k.OTHER, "end"
 _GUARDS |= {"empty": k.EMPTY_TEXT, "peek": k.LOOK_ABOVE, "value": k.CONSTANT, "name": k.NAMED}
 _GUARDS["room"] = k.ROOM_FOR
 _ROLES = {"": 0, "name": k.NAME_ROLE, "string": k.STRING_ROLE, "number": k.NUMBER_ROLE}
-_PLACE = {name: i for i, name in enumerate(COLUMNS)}
 _GATHERS = {"object": k.OBJECT_OF, "array": k.ARRAY_OF}
-#: columns that the automaton has as they are; the others are made here
-_TAKEN = (
-    *("final", "edge_start", "edge_lo", "edge_hi", "edge_target"),
-    *("empty_start", "empty_target", "empty_guard", "call_start", "call_entry"),
-    *("loop_entry", "loop_min", "loop_max", "watched"),
-)
-#: room of a column at least, where automata grow
-_LEAST_ROOM = 256
-
 _More = dict[str, NDArray[np.generic]]
 
 
 class Packed:
-    """An automaton as the columns of a context, all in one int32 array.
+    """What kernels read of an automaton: its own columns, and others that are made of it here.
 
-    Each column has room to grow; :meth:`sync` takes over what the automaton has got since.
+    :meth:`sync` takes over what the automaton has got since.
     """
 
     def __init__(self, automaton: Automaton, slices: Slices, context: Context) -> None:
         self.automaton = automaton
         self.slices = slices
-        self.array = np.zeros(0, dtype=np.int32)
+        self.columns = Columns(COLUMNS, grows=automaton.grow is not None)
         self.n_symbols = 256 + len(automaton.symbols)
         self.words = (self.n_symbols + 31) // 32
-        self.states_room = 0
         self._sites: dict[tuple[int, int], int] = {}
-        self._begins = np.zeros(len(COLUMNS) + 1, dtype=np.int64)
-        self._room = dict.fromkeys(COLUMNS, -1)
-        self._filled = dict.fromkeys(COLUMNS, 0)
         self._loose: list[int] = []
         #: whether it is known once and for all what may come first in entries and whom they call
         self._ranked = automaton.grow is None and not len(automaton.empty_target)
@@ -73,6 +61,16 @@ class Packed:
         )
         at_once(self.sync(context))
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all columns."""
+        return int(self.automaton.columns.array.nbytes + self.columns.array.nbytes)
+
+    @property
+    def _filled(self) -> dict[str, int]:
+        """How many rows the columns have that are made here."""
+        return self.columns.filled
+
     def sync(self, context: Context) -> Iterator[object]:
         """Take over what is new in the automaton: let a context know, and return the change to this object.
 
@@ -81,10 +79,8 @@ class Packed:
         """
         a, filled = self.automaton, self._filled
         more: _More = {}
-        for name in _TAKEN:
-            column = getattr(a, name)
-            if len(column) > filled[name]:
-                more[name] = column[filled[name] :]
+        for name in ("final", "watched"):
+            more[name] = getattr(a, name)[filled[name] :]
         self._number_sites(more)
         self._add_entries(more)
         self._add_zones(more)
@@ -92,52 +88,15 @@ class Packed:
         self._add_sets(more)
         self._add_languages(more)
         self._add_watches(more)
-        # entries are filled in later, all else is only appended to
-        starts = {**filled, "entry_state": 0}
-        room, begins, array = self._room, self._begins, self.array
-        fits = all(starts[name] + len(column) <= room[name] for name, column in more.items())
-        if not fits:
-            room, begins, array = self._laid_out(more, starts)
-            context.parts(COLUMNS, array, begins)
-        entries = more.pop("entry_state")
-        for name, column in more.items():
-            at = int(begins[_PLACE[name]]) + starts[name]
-            array[at : at + len(column)] = column
+        longer, change = self.columns.extended(more)
+        for names, columns in ((NETWORK, a.columns), (COLUMNS, longer)):
+            context.parts(names, columns.array, columns.begins)
         context.number(
             n_states=a.n_states,
             has_watch=len(a.watches) > 0,
             has_gather=any(scope.gather is not None for scope in a.scopes),
         )
-        ends = {name: starts[name] + len(column) for name, column in more.items()}
-        at = int(begins[_PLACE["entry_state"]])
-        return chain(
-            written(array, entries, slice(at, at + len(entries))),
-            assigned(
-                self,
-                array=array,
-                states_room=room["final"],
-                _begins=begins,
-                _room=room,
-                _filled={**filled, **ends, "entry_state": len(entries)},
-            ),
-        )
-
-    def _laid_out(
-        self, more: _More, starts: dict[str, int]
-    ) -> tuple[dict[str, int], NDArray[np.int64], NDArray[np.int32]]:
-        """A new array with twice the room where the automaton may still grow: rooms, begins, the array."""
-        grows = self.automaton.grow is not None
-        room: dict[str, int] = {}
-        for name, filled in starts.items():
-            needed = filled + (len(more[name]) if name in more else 0)
-            room[name] = 2 * needed + _LEAST_ROOM if grows else needed
-        begins = np.cumsum([0, *room.values()])
-        array = np.zeros(int(begins[-1]), dtype=np.int32)
-        before, old = self._begins.tolist(), self.array
-        for at, first, filled in zip(begins.tolist(), before, starts.values(), strict=False):
-            if filled:
-                array[at : at + filled] = old[first : first + filled]
-        return room, begins, array
+        return chain(written(longer["entry_state"], a.entry_state), change)
 
     def _number_sites(self, more: _More) -> None:
         """Number the counted call sites; a site is a loop and where it returns to."""
@@ -165,7 +124,8 @@ class Packed:
     def _add_entries(self, more: _More) -> None:
         """Where entries begin; which symbols come first and who calls whom, where all are built."""
         a = self.automaton
-        more["entry_state"] = a.entry_state
+        # those that there are may get their states now: these are written last
+        more["entry_state"] = a.entry_state[self._filled["entry_state"] :]
         n_first = len(a.entry_state) * self.words - self._filled["entry_first"]
         if n_first and self._ranked:
             more["call_order"] = _call_order(a)
@@ -388,7 +348,7 @@ def _first_symbols(a: Automaton, words: int) -> NDArray[np.int32]:
 def place_scratch(context: Context, n_states: int, n_symbols: int, max_token_bytes: int) -> None:
     """Scratch space of the kernels, all zero."""
     begins = _scratch_begins(n_states, n_symbols, max_token_bytes)
-    context.parts(SCRATCH, np.zeros(int(begins[-1]), dtype=np.int32), begins)
+    context.parts(SCRATCH, room_for(int(begins[-1]), np.int32), begins)
 
 
 @lru_cache(maxsize=64)

@@ -28,6 +28,7 @@ from numba.extending import (
 from numba.np.arrayobj import populate_array
 from numpy.typing import NDArray
 
+from workbench.automaton.network import NETWORK
 from workbench.changes import written
 
 __all__ = [
@@ -80,19 +81,10 @@ _NUMBERS = (
     "has_gather",
     "scope_reach",
 )
-#: columns of the automaton, int32 each
+#: columns that are made of an automaton's, beside those of it that are read as they are; int32 each
 COLUMNS = (
-    # per state, edges in CSR form; edges without a symbol, their guards or -1; calls
+    # per state; per call, its return state or the number of its site
     "final",
-    "edge_start",
-    "edge_lo",
-    "edge_hi",
-    "edge_target",
-    "empty_start",
-    "empty_target",
-    "empty_guard",
-    "call_start",
-    "call_entry",
     "call_return",
     "call_order",
     "entry_state",
@@ -100,9 +92,6 @@ COLUMNS = (
     # per call site with a value: its loop, or -1 - its watch, or SCOPE_SITE - its scope; its return state
     "site_loop",
     "site_return",
-    "loop_entry",
-    "loop_min",
-    "loop_max",
     "loop_zone",
     # whether a state's bytes are read by the tracker in the frame above which it runs; per watch: root of the tree of
     # texts that may not come, the cell of earlier keys or -1, its language or -1, whether texts that it reads can
@@ -225,8 +214,7 @@ _FIELDS: dict[str, dict[str, tuple[int, Any]]] = {
             [
                 *((name, types.Array(kind, 1, "C")) for name, kind in _ARRAYS.items()),
                 *((name, int64) for name in _NUMBERS),
-                *((name, types.Array(int32, 1, "C")) for name in COLUMNS),
-                *((name, types.Array(int32, 1, "C")) for name in SCRATCH),
+                *((name, types.Array(int32, 1, "C")) for name in (*NETWORK, *COLUMNS, *SCRATCH)),
             ]
         )
     },
@@ -322,7 +310,7 @@ class Context:
 
     def __getattr__(self, name: str) -> Any:
         # a part is made an array of its own when Python asks for it
-        names = COLUMNS if name in COLUMNS else SCRATCH if name in SCRATCH else ()
+        names = next((group for group in (NETWORK, COLUMNS, SCRATCH) if name in group), ())
         if names not in vars(self).get("_parts", {}):
             raise AttributeError(f"there is no {name} in the context")
         array, begins = self._parts[names]
@@ -348,7 +336,7 @@ class Context:
     def parts(
         self, names: tuple[str, ...], array: NDArray[np.int32], begins: NDArray[np.int64]
     ) -> None:
-        """All COLUMNS or all of SCRATCH: parts of one array, each from its begin to the next one's."""
+        """All of NETWORK, COLUMNS or SCRATCH: parts of one array, each from its begin to the next one's."""
         at = 2 * _CONTEXT[names[0]][0]
         stop = at + 2 * len(names)
         address = array.__array_interface__["data"][0]

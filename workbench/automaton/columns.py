@@ -1,0 +1,73 @@
+"""Columns of integers that grow at their ends, laid out in one array, which kernels read as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.changes import assigned
+
+__all__ = ["Columns"]
+
+#: room for rows that columns get beside half of what they have, where they may grow
+_ROOM = 64
+
+
+@cache
+def _numbered(names: tuple[str, ...]) -> dict[str, int]:
+    return {name: number for number, name in enumerate(names)}
+
+
+class Columns:
+    """int32 columns by name: each a part of one array, with room to grow where ``grows`` is true.
+
+    What a column has got does not change any more. Where the room does not do, another array takes its place; who
+    reads the one before goes on as before.
+    """
+
+    __slots__ = ("_number", "array", "begins", "filled", "grows", "names")
+
+    def __init__(self, names: tuple[str, ...], grows: bool) -> None:
+        self.names = names
+        self._number = _numbered(names)
+        self.grows = grows
+        self.array = np.zeros(0, dtype=np.int32)
+        #: where each column begins, and the end of the last one's room
+        self.begins = np.zeros(len(names) + 1, dtype=np.int64)
+        #: how many rows each has
+        self.filled = dict.fromkeys(names, 0)
+
+    def __getitem__(self, name: str) -> NDArray[np.int32]:
+        """The rows of a column."""
+        begin = int(self.begins[self._number[name]])
+        return self.array[begin : begin + self.filled[name]]
+
+    def extended(self, more: Mapping[str, NDArray[Any]]) -> tuple[Columns, Iterator[object]]:
+        """The columns with more rows at their ends, and the change (see :mod:`workbench.changes`) into them.
+
+        Until it is made, these have the rows that they have.
+        """
+        longer = Columns(self.names, self.grows)
+        longer.filled = dict(self.filled)
+        for name, rows in more.items():
+            longer.filled[name] += len(rows)
+        room = np.diff(self.begins).tolist()
+        counts = longer.filled.values()
+        if all(n <= most for n, most in zip(counts, room, strict=True)):
+            longer.array, longer.begins = self.array, self.begins
+        else:
+            rooms = [n + n // 2 + _ROOM for n in counts] if self.grows else list(counts)
+            longer.begins = np.cumsum([0, *rooms])
+            longer.array = np.zeros(int(longer.begins[-1]), dtype=np.int32)
+            for name, n in self.filled.items():
+                if n:
+                    longer[name][:n] = self[name]
+        for name, rows in more.items():
+            longer[name][self.filled[name] :] = rows
+        return longer, assigned(
+            self, array=longer.array, begins=longer.begins, filled=longer.filled
+        )
