@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable, Hashable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from operator import attrgetter
@@ -20,7 +19,7 @@ from workbench.content_cache import ContentCache
 from workbench.grammar.ir import Grammar
 from workbench.grammar.lazy import LazyRules
 
-__all__ = ["KEPT", "content", "copied", "kept", "limits_of"]
+__all__ = ["KEPT", "content", "copied", "kept", "limits_of", "written"]
 
 #: Characters of a content, about; what is longer is no key.
 _LONGEST = 2_000_000
@@ -129,25 +128,30 @@ class _Kept:
         return one
 
 
+def written(value: Any) -> bytes | None:
+    """Plain values, written at once, whatever other threads do with them; None for what is nested too deeply."""
+    try:
+        return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    except RecursionError:
+        return None
+
+
 def kept(
     front_end: str, given: str | bytes | None, options: Sequence[Any], make: Callable[[], Grammar]
 ) -> Grammar:
     """The grammar that a front end makes of what it was given and of its options, made if it is not there.
 
-    ``front_end`` says also whether ``given`` is a text or a content; None is what has none. What ``make`` raises
-    is not kept: it is raised each time anew.
+    ``front_end`` says also whether ``given`` is a text or a content; None is what has none. The grammar's source is
+    a copy of the one that ``make`` gives it. What ``make`` raises is not kept: it is raised each time anew.
     """
     chosen = None if given is None or len(given) > _LONGEST else _exactly(options)
     if given is None or chosen is None:
-        return make()
+        return _Kept(make(), None, 0).own()
 
     def made() -> _Kept:
         grammar = make()
-        source = None
-        if isinstance(grammar.source, dict):
-            with suppress(RecursionError):  # nested deeply
-                source = pickle.dumps(grammar.source, pickle.HIGHEST_PROTOCOL)
-        return _Kept(grammar, source, len(given))
+        changeable = isinstance(grammar.source, dict)
+        return _Kept(grammar, written(grammar.source) if changeable else None, len(given))
 
     key: Hashable = front_end, type(given), given, chosen
     return KEPT.get(key, made).own()

@@ -14,6 +14,7 @@ it is written). ``asking`` says what parts of a schema allow.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
@@ -30,7 +31,7 @@ from workbench.frontends.json_schema.read.plain import read_schema
 from workbench.frontends.json_schema.scalars.numbers import Notation
 from workbench.frontends.json_schema.text.json_values import MAX_LEVELS
 from workbench.frontends.json_schema.text.whitespace import Layout, layout
-from workbench.frontends.kept import content, copied, kept, limits_of
+from workbench.frontends.kept import content, copied, kept, limits_of, written
 from workbench.grammar.fingerprint import content_key
 from workbench.grammar.ir import Grammar, JsonStyle, Outcome
 from workbench.grammar.lazy import LazyRules
@@ -165,8 +166,11 @@ def _kept(
 
     def read() -> Grammar:
         with CollectorWaits():
-            parsed = copied(read_schema(schema))
-            if given is not None and content(parsed) != given:
+            data = None if given is None else written(schema)
+            parsed = copied(read_schema(schema)) if data is None else pickle.loads(data)
+            if not isinstance(parsed, dict | bool):
+                return make(read_schema(parsed))  # which says what is wrong
+            if given is not None and repr(parsed) != given:
                 raise RuntimeError("the schema was changed by another thread while it was read")
             return make(parsed)
 
@@ -183,14 +187,12 @@ def _grammar(document: Document, style: Layout, spelling: JsonStyle, unique_keys
     outcomes = (*_restrictions(style, spelling, notation), *document.outcomes)
     if style.indent is not None:
         rules = indented(rules, start, writer.flat, style.indent)
-    # rules that are not written yet are written of the document's own values
-    source = copied(document.schema)
     if spelling == "plain":
         # a rule that asks for what cannot be written has no text: then the builder has to look at all
         every = rules.all()
         if writer.lost:
-            return Grammar(every, start, "json_schema", source, outcomes)
-    return Grammar(rules, start, "json_schema", source, outcomes)
+            return Grammar(every, start, "json_schema", document.schema, outcomes)
+    return Grammar(rules, start, "json_schema", document.schema, outcomes)
 
 
 def _need_one_of(option: str, value: object, known: tuple[object, ...]) -> None:

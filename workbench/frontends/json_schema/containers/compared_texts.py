@@ -38,6 +38,8 @@ def count_texts(dfa: Dfa) -> int | None:
 
 def is_endless(dfa: Dfa) -> bool:
     """Whether each prefix of a text has endlessly many completions."""
+    if (dfa.table[dfa.accepting] < 0).all(axis=1).any():
+        return False  # a text that nothing follows
     return min(_language(dfa).counts) >= MANY
 
 
@@ -46,6 +48,7 @@ def goes_on(dfa: Dfa) -> bool:
     return is_ample(_language(dfa), _BEGINNING)
 
 
+@lru_cache(maxsize=256)
 def written(texts: Dfa, style: JsonStyle) -> Dfa:
     """The texts that are written in a style where they are compared.
 
@@ -54,4 +57,10 @@ def written(texts: Dfa, style: JsonStyle) -> Dfa:
     """
     if style != "plain" and (texts.is_empty or is_endless(texts)):
         return texts
-    return minimise(intersect(texts, _unnumbered()))
+    known = intersect(texts, _unnumbered())
+    closed = bool((texts.table < 0).all(axis=0).any())
+    if known.table.shape == (len(texts.table), texts.table.shape[1] + (not closed)):
+        return (
+            known  # of each class some characters are left, so that no two states have become one
+        )
+    return minimise(known)
