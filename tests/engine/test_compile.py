@@ -45,7 +45,7 @@ def test_equal_grammars_give_the_same_object() -> None:
     again = wb.compile(wb.regex("a+b"), vocabulary(), wb.Budgets())
     assert again is first
     info = wb.cache_info()
-    assert info == CacheInfo(1, 1, 1, compiling()._size(first), 0)
+    assert info == CacheInfo(1, 1, 1, first.engine.nbytes, 0)
 
 
 def test_what_a_first_matcher_did_leaves_the_masks_of_a_second_as_they_are() -> None:
@@ -137,16 +137,16 @@ def test_threads_compile_a_grammar_once(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_bytes_of_engines_bound_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     first = wb.compile(wb.regex("a"), vocabulary())
-    size = compiling()._size(first)
+    size = first.engine.nbytes
     assert size > 10_000
     mask_of(first.matcher())
-    assert wb.cache_info().bytes == compiling()._size(first) > size
-    size = compiling()._size(first)
+    assert wb.cache_info().bytes == first.engine.nbytes > size
+    size = first.engine.nbytes
     monkeypatch.setattr(compiling()._compiled, "max_bytes", 2 * size + size // 2)
     others = [wb.compile(wb.regex(pattern), vocabulary()) for pattern in "bc"]
     info = wb.cache_info()
     assert (info.entries, info.evictions) == (2, 1)
-    assert info.bytes == sum(map(compiling()._size, others))
+    assert info.bytes == sum(one.engine.nbytes for one in others)
     # dropped from the cache, not from those that hold it
     assert first.matcher().accept(ord("a"))
     assert wb.compile(wb.regex("a"), vocabulary()) is not first

@@ -134,13 +134,17 @@ def test_a_budget_that_is_used_up_leaves_the_kernels_with_the_arrays_there_are()
     engine = compiled.engine
     used, dfa_states = int(engine.count[constants.USED]), int(engine.count[constants.DFA_STATES])
     sizes = [engine.ctx.arena.size]
-    with pytest.raises(wb.GrammarTooComplex, match="arena words"):
+
+    def grow_while_there_is_room() -> None:
         for _ in range(10):
             engine.count[constants.USED] = int(0.8 * engine.ctx.arena.size)
             full = int(0.8 * engine.ctx.transitions.size / engine.stride)
             engine.count[constants.DFA_STATES] = full
             engine._grow()
             sizes.append(engine.ctx.arena.size)
+
+    with pytest.raises(wb.GrammarTooComplex, match="arena words"):
+        grow_while_there_is_room()
     assert sizes == [1 << 16, 1 << 17, 1 << 18]
     engine.count[constants.USED], engine.count[constants.DFA_STATES] = used, dfa_states
     check_table(engine.ctx)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -37,13 +38,13 @@ class Columns:
         self.grows = grows
         self.array = np.zeros(0, dtype=np.int32)
         #: where each column begins, and the end of the last one's room
-        self.begins = np.zeros(len(names) + 1, dtype=np.int64)
+        self.begins = [0] * (len(names) + 1)
         #: how many rows each has
         self.filled = dict.fromkeys(names, 0)
 
     def __getitem__(self, name: str) -> NDArray[np.int32]:
         """The rows of a column."""
-        begin = int(self.begins[self._number[name]])
+        begin = self.begins[self._number[name]]
         return self.array[begin : begin + self.filled[name]]
 
     def extended(self, more: Mapping[str, NDArray[Any]]) -> tuple[Columns, Iterator[object]]:
@@ -51,23 +52,26 @@ class Columns:
 
         Until it is made, these have the rows that they have.
         """
+        fresh = {name: rows for name, rows in more.items() if len(rows)}
         longer = Columns(self.names, self.grows)
-        longer.filled = dict(self.filled)
-        for name, rows in more.items():
-            longer.filled[name] += len(rows)
-        room = np.diff(self.begins).tolist()
-        counts = longer.filled.values()
-        if all(n <= most for n, most in zip(counts, room, strict=True)):
-            longer.array, longer.begins = self.array, self.begins
-        else:
-            rooms = [n + n // 2 + _ROOM for n in counts] if self.grows else list(counts)
-            longer.begins = np.cumsum([0, *rooms])
-            longer.array = np.zeros(int(longer.begins[-1]), dtype=np.int32)
+        filled = longer.filled = dict(self.filled)
+        for name, rows in fresh.items():
+            filled[name] += len(rows)
+        longer.array, longer.begins = self.array, self.begins
+        if not all(filled[name] <= self._room(name) for name in fresh):
+            rooms = [n + n // 2 + _ROOM for n in filled.values()] if self.grows else filled.values()
+            longer.begins = list(accumulate(rooms, initial=0))
+            longer.array = np.zeros(longer.begins[-1], dtype=np.int32)
             for name, n in self.filled.items():
                 if n:
-                    longer[name][:n] = self[name]
-        for name, rows in more.items():
-            longer[name][self.filled[name] :] = rows
-        return longer, assigned(
-            self, array=longer.array, begins=longer.begins, filled=longer.filled
-        )
+                    begin = longer.begins[self._number[name]]
+                    longer.array[begin : begin + n] = self[name]
+        for name, rows in fresh.items():
+            begin = longer.begins[self._number[name]]
+            longer.array[begin + self.filled[name] : begin + filled[name]] = rows
+        return longer, assigned(self, array=longer.array, begins=longer.begins, filled=filled)
+
+    def _room(self, name: str) -> int:
+        """How many rows there is room for in a column."""
+        number = self._number[name]
+        return self.begins[number + 1] - self.begins[number]

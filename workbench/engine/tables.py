@@ -90,7 +90,7 @@ class Packed:
         self._add_watches(more)
         longer, change = self.columns.extended(more)
         for names, columns in ((NETWORK, a.columns), (COLUMNS, longer)):
-            context.parts(names, columns.array, columns.begins)
+            context.parts(names, columns.array, np.array(columns.begins))
         context.number(
             n_states=a.n_states,
             has_watch=len(a.watches) > 0,
