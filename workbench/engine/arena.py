@@ -22,6 +22,7 @@ __all__ = [
     "longer",
     "on_refusal",
     "room_for",
+    "room_to_grow",
     "with_relief",
 ]
 
@@ -29,8 +30,8 @@ __all__ = [
 ARENA_WORDS = 1 << 16
 TRANSITION_WORDS = 1 << 17
 UNIQUE_SLOTS = 1 << 11
-#: bytes that are copied when an array grows, at most: about 2 ms, within one mask
-_COPIED = 1 << 23
+#: bytes that are copied when an array grows, at most: a millisecond or two, within one mask
+_COPIED = 1 << 22
 #: the part of a process's address space that one array may take ahead, where it is limited
 _SHARE = 32
 #: arrays below this many bytes come from the heap
@@ -72,26 +73,30 @@ def room_for(words: int, dtype: type[_Word]) -> NDArray[_Word]:
     return with_relief(partial(_mapped, words, dtype))
 
 
+def room_to_grow(words: int, most: int, dtype: type[_Word]) -> NDArray[_Word]:
+    """At least so many words, all 0, of an array that may need ``most`` one day.
+
+    An array that it would take long to copy gets all that room at once, if it is there. Raises
+    ``GrammarTooComplex`` where the process gets no more memory.
+    """
+    size = np.dtype(dtype).itemsize
+    if size * words > _COPIED:
+        limit = _limit()
+        ahead = most if limit is None else min(most, limit // _SHARE // size)
+        while ahead > words:
+            try:
+                return _mapped(ahead, dtype)
+            except MemoryError:
+                ahead //= 2
+    return room_for(words, dtype)
+
+
 def longer(array: NDArray[_Word], most: int) -> NDArray[_Word]:
     """The same words with twice the room at least, or with ``most`` words if that is less; the rest is 0.
 
-    An array that it takes long to copy gets all the room that it may ever need, and is copied once. Raises
-    ``GrammarTooComplex`` where the process gets no more memory.
+    Raises ``GrammarTooComplex`` where the process gets no more memory.
     """
-    dtype = array.dtype.type
-    least = min(2 * array.size, most)
-    words = 0
-    if 2 * array.nbytes > _COPIED:
-        limit = _limit()
-        words = most if limit is None else min(most, limit // _SHARE // array.itemsize)
-    fresh = None
-    while fresh is None and words > least:
-        try:
-            fresh = _mapped(words, dtype)
-        except MemoryError:
-            words //= 2
-    if fresh is None:
-        fresh = room_for(least, dtype)
+    fresh = room_to_grow(min(2 * array.size, most), most, array.dtype.type)
     fresh[: array.size] = array
     return fresh
 

@@ -23,6 +23,7 @@ from workbench.engine.arena import (
     UNIQUE_SLOTS,
     longer,
     room_for,
+    room_to_grow,
     with_relief,
 )
 from workbench.engine.busy import Busy
@@ -40,8 +41,8 @@ from workbench.vocabulary import Vocabulary
 
 __all__ = ["Engine"]
 
-#: words that an array may come to, whatever the budget; those that indices reach
-_LEAST, _NO_ROOM = 1 << 18, 2**31 - 2**20
+#: words that the arena and the transitions may come to, whatever the budget; those that indices reach
+_LEAST, _LEAST_TRANSITIONS, _NO_ROOM = 1 << 18, 1 << 25, 2**31 - 2**20
 #: situations whose stored masks are found at once; a power of two
 _RECENT = 512
 #: scratch space that was used, what the builder and the rules know, at least
@@ -106,9 +107,10 @@ class Engine:
 
     def _new_arena(self, ctx: Context, words: int, slots: int) -> None:
         ctx.place(
-            arena=room_for(words, np.int32),
+            arena=room_to_grow(words, self._most_words, np.int32),
             # small at first: nodes fall anywhere in it, and each page costs when it is first touched
             unique_table=room_for(slots, np.int32),
+            former_table=np.zeros(0, dtype=np.int32),
         )
         for slot in (
             constants.NODES,
@@ -116,6 +118,8 @@ class Engine:
             constants.N_SHAPES,
             constants.N_SETS,
             constants.N_FRAMES,
+            constants.MOVED,
+            constants.TO_MOVE,
         ):
             ctx.count[slot] = 0
         # nodes are numbered anew
@@ -203,28 +207,48 @@ class Engine:
         counts[constants.EXPANDING] = counts[constants.NOTED] = counts[constants.UNCLEAR] = 0
         counts[constants.AT_WORK] = 0
 
+    @property
+    def _most_words(self) -> int:
+        """Words that the arena may come to."""
+        return min(max(4 * self.budgets.arena_words, _LEAST), _NO_ROOM)
+
     def _grow(self) -> None:
         """Make room: build the entry that a kernel needs, or double what is nearly full."""
         if self.count[constants.NEED]:
             self._build(int(self.count[constants.NEED]) - 1)
             return
         ctx = self.ctx
-        most = min(max(4 * self.budgets.arena_words, _LEAST), _NO_ROOM)
+        most = self._most_words
+        most_transitions = min(max(4 * self.budgets.arena_words, _LEAST_TRANSITIONS), _NO_ROOM)
         arena = 4 * int(self.count[constants.USED]) > 3 * ctx.arena.size
         unique_table = 8 * int(self.count[constants.NODES]) > 3 * ctx.unique_table.size
         needed = (int(self.count[constants.DFA_STATES]) + 1) * self.stride
         transitions = 4 * needed > 3 * ctx.transitions.size
         arena = arena or not (unique_table or transitions)
-        if max(arena and ctx.arena.size, transitions and ctx.transitions.size) >= most:
+        if arena and ctx.arena.size >= most:
             raise too_complex("arena_words", limit=most, budgets=self.budgets)
+        if transitions and ctx.transitions.size >= most_transitions:
+            raise too_complex("arena_words", limit=most_transitions, budgets=self.budgets)
         if arena:
             self._swap(arena=longer(ctx.arena, most))
         if unique_table:
-            larger = room_for(4 * ctx.unique_table.size, np.int32)
-            k.rehash(ctx.arena, larger, self.count)
-            self._swap(unique_table=larger)
+            self._grow_table()
         if transitions:
-            self._swap(transitions=longer(ctx.transitions, most))
+            self._swap(transitions=longer(ctx.transitions, most_transitions))
+
+    def _grow_table(self) -> None:
+        """Four times the room for the unique table; nodes come into it as others are added."""
+        ctx, used = self.ctx, int(self.count[constants.USED])
+        # before it is full again, all of them have long come
+        k.move_nodes(ctx.arena, ctx.unique_table, self.count, used)
+        fresh = Context(ctx)
+        fresh.place(
+            count=self.count.copy(),
+            former_table=ctx.unique_table,
+            unique_table=room_for(4 * ctx.unique_table.size, np.int32),
+        )
+        fresh.count[constants.MOVED], fresh.count[constants.TO_MOVE] = 3, used
+        at_once(ctx.taken(fresh))
 
     def _place_scratch(self, ctx: Context) -> None:
         """Scratch space for as many states as there is room for."""

@@ -91,7 +91,9 @@ BUSY, EPOCH = 20, 21
 EXPANDING, DONE = 22, 23
 #: set by a kernel when it begins, cleared when it ends: where it had to stop it stays, until ``Engine.recover``
 AT_WORK = 24
-COUNT_SLOTS = 25
+#: of the nodes before TO_MOVE, those from MOVED on are in the former unique table alone
+MOVED, TO_MOVE = 25, 26
+COUNT_SLOTS = 27
 
 #: a frame's return from here on is the number of a call site with a value: ``site_loop`` has its loop, or
 #: -1 - its watch, or SCOPE_SITE - its scope

@@ -45,6 +45,7 @@ __all__ = [
 _ARRAYS = {
     "arena": int32,
     "unique_table": int32,
+    "former_table": int32,
     "count": int64,
     "transitions": int32,
     "masks_at": int64,

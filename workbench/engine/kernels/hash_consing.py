@@ -1,15 +1,21 @@
-"""Hash consing: nodes are tuples of int32 that are kept once, so that equal ids mean equal contents (Ershov)."""
+"""Hash consing: nodes are tuples of int32 that are kept once, so that equal ids mean equal contents (Ershov).
+
+The unique table is open addressing. When it grows, its nodes come into the larger one a few at a time, with each node
+that is new: until all have, what is not found there is looked for in the former one.
+"""
 
 from __future__ import annotations
 
 from workbench.engine.kernels.constants import (
     FRAME,
+    MOVED,
     N_FRAMES,
     N_SETS,
     N_SHAPES,
     NODES,
     SET,
     SHAPE,
+    TO_MOVE,
     USED,
     WORK,
     Complex,
@@ -25,6 +31,53 @@ def mix(h, value):
     return (h ^ (h >> 29)) & 0xFFFFFFFF
 
 
+#: nodes that come into a table that has grown with each new one
+_MOVED = 8
+
+
+@jit
+def slot_of(arena, table, h, kind, buffer, at, n):
+    """The slot of a table where the node with these contents is, or else the free one where it belongs."""
+    mask = table.size - 1
+    slot = (h ^ (h >> 15)) & mask
+    head = kind + 32 * n
+    while True:
+        node = int(table[slot])
+        if node == 0:
+            return slot
+        if arena[node] == head:
+            same = True
+            for i in range(n):
+                if arena[node + 3 + i] != buffer[at + i]:
+                    same = False
+                    break
+            if same:
+                return slot
+        slot = (slot + 1) & mask
+
+
+@jit
+def move_nodes(arena, unique_table, count, n):
+    """Put the next ``n`` nodes that are in the former table alone into the unique table."""
+    node = int(count[MOVED])
+    end = int(count[TO_MOVE])
+    while n > 0 and node < end:
+        head = int(arena[node])
+        kind = head & 31
+        length = head >> 5
+        h = kind * 0x1F123BB5
+        for i in range(node + 3, node + 3 + length):
+            h = mix(h, int(arena[i]))
+        mask = unique_table.size - 1
+        slot = (h ^ (h >> 15)) & mask
+        while unique_table[slot] != 0:
+            slot = (slot + 1) & mask
+        unique_table[slot] = node
+        node += length + 3
+        n -= 1
+    count[MOVED] = node
+
+
 @jit
 def intern(ctx, kind, buffer, at, n):
     """Id of the node with these contents."""
@@ -34,26 +87,20 @@ def intern(ctx, kind, buffer, at, n):
     h = int(kind) * 0x1F123BB5
     for i in range(at, at + n):
         h = mix(h, int(buffer[i]))
-    mask = unique_table.size - 1
-    slot = (h ^ (h >> 15)) & mask
-    head = kind + 32 * n
-    while True:
-        node = int(unique_table[slot])
-        if node == 0:
-            break
-        if arena[node] == head:
-            same = True
-            for i in range(n):
-                if arena[node + 3 + i] != buffer[at + i]:
-                    same = False
-                    break
-            if same:
-                return node
-        slot = (slot + 1) & mask
+    slot = int(slot_of(arena, unique_table, h, kind, buffer, at, n))
+    if unique_table[slot] != 0:
+        return int(unique_table[slot])
+    if count[MOVED] < count[TO_MOVE]:
+        former = ctx.former_table
+        node = int(former[slot_of(arena, former, h, kind, buffer, at, n)])
+        if node != 0:
+            return node
+        move_nodes(arena, unique_table, count, _MOVED)
+        slot = int(slot_of(arena, unique_table, h, kind, buffer, at, n))
     used = int(count[USED])
     if used + n + 3 > arena.size or 2 * (count[NODES] + 1) > unique_table.size:
         raise Full
-    arena[used] = head
+    arena[used] = kind + 32 * n
     arena[used + 1] = -1
     arena[used + 2] = -1
     for i in range(n):
@@ -71,41 +118,26 @@ def intern(ctx, kind, buffer, at, n):
 
 
 @jit
-def find_node2(ctx, kind, a, b):
-    """Id of an existing node with two contents, or -1; changes nothing."""
-    arena = ctx.arena
-    unique_table = ctx.unique_table
+def node2_in(arena, table, kind, a, b):
+    """Id of the node with two contents, as :func:`slot_of`; 0 for none."""
     h = mix(mix(kind * 0x1F123BB5, int(a)), int(b))
-    mask = unique_table.size - 1
+    mask = table.size - 1
     slot = (h ^ (h >> 15)) & mask
     head = kind + 64
     while True:
-        node = int(unique_table[slot])
-        if node == 0:
-            return -1
-        if arena[node] == head and arena[node + 3] == a and arena[node + 4] == b:
+        node = int(table[slot])
+        if node == 0 or (arena[node] == head and arena[node + 3] == a and arena[node + 4] == b):
             return node
         slot = (slot + 1) & mask
 
 
 @jit
-def rehash(arena, unique_table, count):
-    """Fill an empty unique table with all nodes of the arena."""
-    mask = unique_table.size - 1
-    node = 3
-    used = int(count[USED])
-    while node < used:
-        head = int(arena[node])
-        kind = head & 31
-        n = head >> 5
-        h = kind * 0x1F123BB5
-        for i in range(node + 3, node + 3 + n):
-            h = mix(h, int(arena[i]))
-        slot = (h ^ (h >> 15)) & mask
-        while unique_table[slot] != 0:
-            slot = (slot + 1) & mask
-        unique_table[slot] = node
-        node += n + 3
+def find_node2(ctx, kind, a, b):
+    """Id of an existing node with two contents, or -1; changes nothing."""
+    node = int(node2_in(ctx.arena, ctx.unique_table, kind, a, b))
+    if node == 0 and ctx.count[MOVED] < ctx.count[TO_MOVE]:
+        node = int(node2_in(ctx.arena, ctx.former_table, kind, a, b))
+    return node if node != 0 else -1
 
 
 @jit

@@ -17,7 +17,7 @@ _INT32, _INT64, _UINT32 = int32[::1], int64[::1], uint32[::1]
 _TYPES: dict[str, Any] = {
     "ctx": context_type,
     "part": part_type,
-    **dict.fromkeys(("arena", "unique_table", "buffer", "moved", "transitions"), _INT32),
+    **dict.fromkeys(("arena", "unique_table", "table", "buffer", "moved", "transitions"), _INT32),
     **dict.fromkeys(("skips", "tokens", "lengths", "exits", "odd", "mask_table"), _INT32),
     **dict.fromkeys(("count", "states", "offsets", "masks_at", "mask_hash"), _INT64),
     **dict.fromkeys(("roots", "positions", "missed", "token_ids"), _INT64),
@@ -30,7 +30,7 @@ _TYPES: dict[str, Any] = {
 #: what Python calls
 _CALLED = frozenset(
     """accept_at accept_many_at accepts_at advance_at advance_symbol_at both_at invariant_at compact excluded finish_at
-    forget_masks intern live_symbols_at lookup_at lookup_many_at lookup_to prepare_at rehash rehash_masks
+    forget_masks intern live_symbols_at lookup_at lookup_many_at lookup_to prepare_at move_nodes rehash_masks
     masks_by_length run_length slice_trie tangled_node_at node1 node2""".split()
 )
 #: what holds the GIL while it runs: short, and not to be interrupted by other threads (see ``lookup_to``)
@@ -38,8 +38,8 @@ _HELD = frozenset(("accept_at", "lookup_to"))
 #: what may be copied into its callers
 _SMALL = frozenset(
     """add_result add_thread begin begin_closure character_begun character_on end end_closure excluded fill find_node2
-    in_class intern is_empty iterated mix next_thread ones trie_child node1 node2 node3 tree_child utf8_byte
-    zone_of""".split()
+    in_class intern is_empty iterated mix next_thread ones trie_child node1 node2 node2_in node3 slot_of tree_child
+    utf8_byte zone_of""".split()
 )
 
 _KERNELS = Kernels(
