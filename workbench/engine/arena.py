@@ -1,4 +1,7 @@
-"""Room for the large arrays of engines: address space, of which a page costs when it is first touched."""
+"""Room for the large arrays of engines: address space, of which a page costs when it is first touched.
+
+So the pages of engines that are gone serve the next ones.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +22,7 @@ __all__ = [
     "ARENA_WORDS",
     "TRANSITION_WORDS",
     "UNIQUE_SLOTS",
+    "give_back",
     "longer",
     "on_refusal",
     "room_for",
@@ -28,8 +32,8 @@ __all__ = [
 
 #: words of a new arena and of new transitions, and slots of a new unique table, a power of two
 ARENA_WORDS = 1 << 16
-TRANSITION_WORDS = 1 << 17
-UNIQUE_SLOTS = 1 << 11
+TRANSITION_WORDS = 1 << 20
+UNIQUE_SLOTS = 1 << 12
 #: bytes that are copied when an array grows, at most: a millisecond or two, within one mask
 _COPIED = 1 << 22
 #: the part of a process's address space that one array may take ahead, where it is limited
@@ -37,10 +41,16 @@ _SHARE = 32
 #: arrays below this many bytes come from the heap
 _SMALL = 1 << 16
 
+#: arrays of a size and type that are kept for the next engines, and how many words of one may have been used
+_MOST_KEPT = 2
+_MOST_USED = 1 << 20
+
 _T = TypeVar("_T")
 _Word = TypeVar("_Word", np.int32, np.uint32)
 
 _relief: list[Callable[[], object]] = []
+#: arrays of engines that are gone, all 0, by their sizes and types
+_kept: dict[tuple[int, Any], list[NDArray[Any]]] = {}
 
 
 def on_refusal(give_back: Callable[[], object]) -> None:
@@ -70,7 +80,25 @@ def with_relief(make: Callable[[], _T]) -> _T:
 
 def room_for(words: int, dtype: type[_Word]) -> NDArray[_Word]:
     """So many words, all 0. Raises ``GrammarTooComplex`` where the process gets no more memory."""
+    try:
+        # taking from a list and adding to it are each done at once: no lock is needed
+        return _kept[words, dtype].pop()
+    except LookupError:
+        pass
     return with_relief(partial(_mapped, words, dtype))
+
+
+def give_back(array: NDArray[_Word], used: int) -> None:
+    """Keep an array for the next engine that asks for one of its size, where that is cheap.
+
+    Nobody else has it; its words from ``used`` on are 0. May be called by the collector, within any function.
+    """
+    if array.nbytes < _SMALL or used > _MOST_USED or array.nbytes > _COPIED:
+        return
+    known = _kept.setdefault((array.size, array.dtype.type), [])
+    if len(known) < _MOST_KEPT:
+        array[:used] = 0
+        known.append(array)
 
 
 def room_to_grow(words: int, most: int, dtype: type[_Word]) -> NDArray[_Word]:

@@ -21,6 +21,7 @@ from workbench.engine.arena import (
     ARENA_WORDS,
     TRANSITION_WORDS,
     UNIQUE_SLOTS,
+    give_back,
     longer,
     room_for,
     room_to_grow,
@@ -97,6 +98,14 @@ class Engine:
         self._begin_masks(self.ctx)
         self.start = self._intern_start()
 
+    def __del__(self) -> None:
+        if not hasattr(self, "start"):
+            return
+        ctx, counts = self.ctx, self.count
+        give_back(ctx.arena, int(counts[_USED]))
+        give_back(ctx.transitions, (int(counts[_DFA_STATES]) + 1) * self.stride)
+        give_back(ctx.masks, int(ctx.masks_at[counts[constants.N_MASKS]]))
+
     # -- arena ---------------------------------------------------------------------------------
 
     def _swap(self, **arrays: NDArray[Any]) -> None:
@@ -134,7 +143,7 @@ class Engine:
     @property
     def _masks_room(self) -> int:
         """Words for stored masks, at first."""
-        return 32 * self.n_words + 1024
+        return 128 * self.n_words + 1024
 
     def _begin_masks(self, ctx: Context) -> None:
         ctx.place(
