@@ -10,6 +10,7 @@ import codecs
 import os
 import re
 import typing
+from numbers import Real
 from operator import index
 from typing import Any
 
@@ -30,6 +31,7 @@ __all__ = [
     "need_model",
     "need_number",
     "need_path",
+    "need_seconds",
     "need_trace",
     "need_vocabulary",
     "read_text",
@@ -273,6 +275,17 @@ def need_at_least(least: int, value: Any, who: str) -> int:
     if number < least:
         raise ValueError(f"{who} takes {wanted}, not {number}")
     return number
+
+
+def need_seconds(value: Any, who: str) -> float:
+    """A time from 0 seconds on as ``float``. Raises ``WrongType`` for no number, ``ValueError`` for one below 0."""
+    wanted = "a number of seconds"
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise wrong_type(who, wanted, value)
+    seconds = float(value)
+    if not seconds >= 0:
+        raise ValueError(f"{who} takes {wanted}, 0 or more, not {value}")
+    return seconds
 
 
 def need_path(value: Any, who: str) -> None:

@@ -157,3 +157,53 @@ def test_a_cleared_cache_is_empty() -> None:
     wb.clear_cache()
     assert wb.cache_info() == CacheInfo(0, 0, 0, 0, 0)
     assert wb.compile(wb.regex("a"), vocabulary()) is not kept
+
+
+def late(monkeypatch: pytest.MonkeyPatch) -> wb.Grammar:
+    """A schema that names a pattern which is past the budgets where nothing is built ahead."""
+    from workbench.automaton import builder
+
+    monkeypatch.setattr(builder, "_AHEAD", 1)
+    inner = {"type": "object", "properties": {f"p{i}": {"type": "string"} for i in range(30)}}
+    inner["properties"]["last"] = {"type": "string", "pattern": "^(?=.*[a-c]{9})(x|y[a-z]{3})+$"}
+    schema = {
+        "properties": {"a": {"properties": {"b": {"properties": {"c": inner}}}}},
+        "$defs": {},
+    }
+    return wb.json_schema(schema, budgets=wb.Budgets(pattern_states=20))
+
+
+def test_all_is_built_when_all_is_to_be_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    grammar = late(monkeypatch)
+    compiled = wb.compile(grammar, vocabulary(), cache=False)
+    assert compiled.waiting > 0
+    with pytest.raises(wb.GrammarTooComplex) as caught:
+        wb.compile(grammar, vocabulary(), cache=False, check="all")
+    assert caught.value.field == "pattern_states"
+    assert caught.value.rule == "#/properties/a/properties/b/properties/c/properties/last"
+
+
+def test_checking_ends_in_time_and_goes_on_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    from workbench.automaton import builder
+
+    monkeypatch.setattr(builder, "_AHEAD", 1)
+    schema = {
+        "properties": {f"p{i}": {"properties": {f"q{i}": {"maxLength": i}}} for i in range(99)}
+    }
+    grammar = wb.json_schema(schema)
+    compiled = wb.compile(grammar, vocabulary(), check="all", within=0)
+    waiting = compiled.waiting
+    assert waiting > 2
+    matcher = compiled.matcher()
+    expected = matcher.allowed_ids().tolist()
+    assert wb.compile(grammar, vocabulary(), check="all") is compiled
+    assert compiled.waiting == 0
+    assert matcher.allowed_ids().tolist() == expected
+
+
+@pytest.mark.parametrize("within", [-1, float("nan"), "1", None, True])
+def test_a_time_that_is_none(within: object) -> None:
+    with pytest.raises((wb.WrongType, ValueError), match="number of seconds"):
+        wb.compile(wb.regex("a"), vocabulary(), check="all", within=within)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="check must be"):
+        wb.compile(wb.regex("a"), vocabulary(), check="some")  # type: ignore[arg-type]

@@ -219,7 +219,8 @@ def make_matcher(grammar: Any, vocabulary: Vocabulary) -> tuple[Callable[[], Any
         from workbench.inputs import need_grammar
 
         need_grammar(grammar, "a run")
-        grammar = compile_grammar(grammar, vocabulary)
+        # what cannot be built is found now, not when half of a text is there
+        grammar = compile_grammar(grammar, vocabulary, check="all", within=1.0)
     theirs = grammar.vocabulary
     if theirs is not vocabulary and theirs.fingerprint != vocabulary.fingerprint:
         raise ValueError("this grammar was compiled for another vocabulary than the model's")

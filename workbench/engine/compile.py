@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
+from typing import Literal
+
+import numpy as np
 
 from workbench.automaton.budgets import Budgets, chosen
 from workbench.automaton.build import build_automaton
@@ -20,7 +23,7 @@ from workbench.files import to_be_written
 from workbench.frontends.kept import KEPT
 from workbench.grammar.fingerprint import fingerprint
 from workbench.grammar.ir import Grammar
-from workbench.inputs import need_grammar, need_path, need_vocabulary
+from workbench.inputs import need_grammar, need_path, need_seconds, need_vocabulary
 from workbench.vocabulary import Vocabulary
 
 __all__ = ["CompiledGrammar", "cache_info", "clear_cache", "compile", "load_compiled"]
@@ -40,6 +43,11 @@ class CompiledGrammar:
     def matcher(self, max_rollback: int | None = None) -> Matcher:
         """A matcher at the start; it can take back ``max_rollback`` tokens (default: all)."""
         return Matcher(self, max_rollback)
+
+    @property
+    def waiting(self) -> int:
+        """How many rules, or parts of rules, are not built yet: they are when a text first reaches them."""
+        return int(np.count_nonzero(self.automaton.entry_state == NOT_BUILT))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the grammar and its automaton to a file, for :func:`load_compiled`; all of it or nothing.
@@ -71,6 +79,8 @@ def compile(
     budgets: Budgets | None = None,
     *,
     cache: bool = True,
+    check: Literal["start", "all"] = "start",
+    within: float = 5.0,
 ) -> CompiledGrammar:
     """Compile a grammar for a vocabulary.
 
@@ -79,14 +89,28 @@ def compile(
     The last 128 are kept, as long as their engines stay within 512 MB; the environment variable
     ``WORKBENCH_COMPILED_GRAMMARS`` is another number than 128 (0: none).
 
+    Of a large schema only what is near the start is built at once, the rest where a text first reaches it. With
+    ``check="all"`` all of it is built now, so that a rule past the budgets is found here and not in the middle of a
+    run; after ``within`` seconds what is left stays to be built on demand, and ``waiting`` says how much that is.
+
     Raises ``UnsatisfiableGrammar`` when no text can complete, ``GrammarTooComplex`` when a budget is
     used up, ``WrongType`` for what is no grammar or no vocabulary.
     """
     need_grammar(grammar, "compile")
     need_vocabulary(vocabulary, "compile")
     budgets = chosen(budgets, "compile")
-    if not cache:
-        return _compile(grammar, vocabulary, budgets)
+    if check not in ("start", "all"):
+        raise ValueError(f'check must be "start" or "all", not {check!r}')
+    compiled = (
+        _found(grammar, vocabulary, budgets) if cache else _compile(grammar, vocabulary, budgets)
+    )
+    if check == "all":
+        compiled.engine.build_all(need_seconds(within, "compile(within=…)"))
+    return compiled
+
+
+def _found(grammar: Grammar, vocabulary: Vocabulary, budgets: Budgets) -> CompiledGrammar:
+    """The compiled form of a grammar with this content, made if it is not there."""
     # a grammar without a fingerprint is equal to itself alone, for as long as its compiled form holds it
     content = fingerprint(grammar) or id(grammar)
     key = content, vocabulary.fingerprint, budgets

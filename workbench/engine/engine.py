@@ -7,6 +7,7 @@ renumber them.
 
 from __future__ import annotations
 
+import time
 import weakref
 from typing import Any
 
@@ -264,15 +265,27 @@ class Engine:
         states = len(ctx.final)
         place_scratch(ctx, states, self.packed.n_symbols, self.vocabulary.max_token_bytes)
 
-    def _build(self, entry: int) -> None:
-        """Let the automaton build an entry that a kernel needs."""
+    def build_all(self, within: float) -> int:
+        """Build what is not built yet until ``within`` seconds have passed; returns how many entries are left."""
+        ends = time.monotonic() + within
+        automaton = self.automaton
+        while True:
+            # in parts: other threads ask for masks meanwhile
+            with self.lock, self.busy:
+                left = np.flatnonzero(automaton.entry_state == NOT_BUILT)
+                if not len(left) or time.monotonic() >= ends:
+                    return len(left)
+                self._build(int(left[0]), automaton.n_states // 2)
+
+    def _build(self, entry: int, *positions: int) -> None:
+        """Let the automaton build an entry, and of those that wait what fits into so many positions."""
         self.count[constants.NEED] = 0
         if self.automaton.grow is None:
             raise AssertionError(f"entry {entry} has no states")
         with CollectorWaits():
             # an interrupt may have come after it was built
             if self.automaton.entry_state[entry] == NOT_BUILT:
-                self.automaton.grow(self.automaton, entry)
+                self.automaton.grow(self.automaton, entry, *positions)
             fresh = Context(self.ctx)
             columns = self.packed.sync(fresh)
             if len(fresh.final) > len(self.ctx.final):

@@ -111,7 +111,7 @@ def check(
         found = hints(grammar, text)
         outcomes = _outcomes(grammar)
         judge = compile_grammar(grammar, byte_vocabulary())
-        compiled = compile_grammar(grammar, vocabulary)
+        compiled = compile_grammar(grammar, vocabulary, check="all", within=1.0)
         answer["states"] = compiled.automaton.n_states
         answer["rules"] = len(getattr(grammar.rules, "emitted", grammar.rules))
     except (WorkbenchError, ValueError, RecursionError) as error:

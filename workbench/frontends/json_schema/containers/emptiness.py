@@ -38,10 +38,16 @@ __all__ = ["Emptiness", "placed"]
 
 
 def placed(error: GrammarTooComplex, pointer: str) -> GrammarTooComplex:
-    """The error with a place in the schema, if it has none."""
-    if error.rule is not None:
-        return error
-    return error.at(pointer)
+    """The error with a place in the schema, if it has none; a pattern alone does not say where it stands."""
+    return error if (error.rule or "").startswith("#") else error.at(pointer)
+
+
+def _has_text(formula: Formula, place: str) -> bool:
+    """Whether a formula about strings has one."""
+    try:
+        return surely_possible(formula) or string_content(formula, place) != NEVER
+    except GrammarTooComplex as error:
+        raise placed(error, place) from None
 
 
 def _is_new(state: State, met: set[tuple[int, int]]) -> bool:
@@ -163,7 +169,7 @@ class Emptiness:
         if formula is TRUE or formula is FALSE:
             return formula is TRUE
         if kind == STRING:
-            return surely_possible(formula) or string_content(formula, place) != NEVER
+            return _has_text(formula, place)
         if kind == NUMBER:
             return numbers_in(formula) != NEVER
         if kind == BOOLEAN:
