@@ -108,7 +108,7 @@ def run(
         made = environment(name, python, constraints, extras, tools)
     except subprocess.CalledProcessError as error:
         return f"FAILED to install ({error})"
-    # kernels of another numba would drive out those that the main environment has compiled
+    # kernels of many versions would drive out those that the main environment has compiled
     settings = {"NUMBA_CACHE_DIR": str(FOLDER / name / "kernels"), "PYTHONWARNINGS": "default"}
     options = ["-q", "-x", "-m", "not (model or browser or gpu)", "-p", "no:cacheprovider"]
     done = subprocess.run(

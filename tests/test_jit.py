@@ -1,4 +1,4 @@
-"""Two processes share the compilation of the kernels, through files."""
+"""Kernels on disk: found by later processes, never stale, no matter what becomes of the files."""
 
 from __future__ import annotations
 
@@ -7,108 +7,19 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from random import Random
-from tempfile import TemporaryDirectory
-from threading import Lock
-from time import sleep
 
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from workbench import jit
-from workbench.engine.kernels import hash_consing, sequences, signatures, slice_walks
-from workbench.jit import _Kernel, _share
 
-
-class Work:
-    """Stands for the compiler: what each process compiled, and what is on disk for all."""
-
-    def __init__(self, seed: int = 0) -> None:
-        self.lock = Lock()
-        self.rng = Random(seed)
-        self.disk: set[str] = set()
-        self.compiled: list[str] = []
-
-    def load(self, kernel: _Kernel) -> bool:
-        loaded, calls = kernel.dispatcher, kernel.calls
-        assert calls <= loaded, f"{kernel.name} before {calls - loaded}"
-        with self.lock:
-            known = kernel.name in self.disk
-            pause = self.rng.random() / 2000
-        if not known:
-            sleep(pause)
-            with self.lock:
-                self.compiled.append(kernel.name)
-                self.disk.add(kernel.name)
-        loaded.add(kernel.name)
-        return known
-
-
-def kernels_of(calls: list[list[int]], loaded: set[str]) -> list[_Kernel]:
-    return [
-        _Kernel(f"k{i}", loaded, (), i, frozenset(f"k{j}" for j in some))
-        for i, some in enumerate(calls)
-    ]
-
-
-@st.composite
-def callees(draw: st.DrawFn) -> list[list[int]]:
-    """Of each kernel those before it that it calls."""
-    n = draw(st.integers(1, 14))
-    return [draw(st.lists(st.integers(0, i - 1), max_size=3)) if i else [] for i in range(n)]
-
-
-@settings(max_examples=40, deadline=None)
-@given(callees(), st.integers(0, 1000))
-def test_two_processes_compile_each_kernel_once(calls: list[list[int]], seed: int) -> None:
-    work = Work(seed)
-    sides: list[set[str]] = [set(), set()]
-    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jit, "_load", work.load)
-        patch.setattr(jit, "_keep_apart", lambda kernel: None)
-        with ThreadPoolExecutor(2) as pool:
-            for done in [
-                pool.submit(_share, kernels_of(calls, loaded), Path(folder), lambda: True)
-                for loaded in sides
-            ]:
-                done.result(60)
-    everything = {f"k{i}" for i in range(len(calls))}
-    assert sides == [everything, everything]
-    assert sorted(work.compiled) == sorted(everything)
-
-
-def test_what_a_dead_process_has_begun_is_compiled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    work = Work()
-    monkeypatch.setattr(jit, "_load", work.load)
-    monkeypatch.setattr(jit, "_keep_apart", lambda kernel: None)
-    (tmp_path / "k0").touch()
-    (tmp_path / "k2").touch()
-    asked = iter([True] * 5)
-    loaded: set[str] = set()
-    _share(kernels_of([[], [0], [1]], loaded), tmp_path, lambda: next(asked, False))
-    assert work.compiled == ["k0", "k1", "k2"]
-    assert next(asked, None) is None
-
-
-def test_a_folder_that_is_gone_stops_nobody(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    work = Work()
-    monkeypatch.setattr(jit, "_load", work.load)
-    monkeypatch.setattr(jit, "_keep_apart", lambda kernel: None)
-    _share(kernels_of([[], [0]], set()), tmp_path / "gone", lambda: True)
-    assert work.compiled == ["k0", "k1"]
-
+pytestmark = pytest.mark.skipif(not jit.COMPILED, reason="kernels run as Python")
 
 MODULE = """
 from pathlib import Path
 import numpy as np
-from numba import int32
-from workbench.jit import Kernels, entry
+from workbench.jit import Array, Kernels, entry
 
-KERNELS = Kernels(__name__, [Path(__file__)], {"values": int32[::1]}, ["total"])
+KERNELS = Kernels(__name__, [Path(__file__)], {"values": Array("int32")}, ["total"])
 
 @KERNELS.jit
 def one(values, i):
@@ -123,76 +34,8 @@ def total(values):
 
 KERNELS.finished()
 total = entry(total)
-hits = one.stats.cache_hits
-print(total(np.array([1, 2, 3], dtype=np.int32)), sum(hits.values()))
+print(total(np.array([1, 2, 3], dtype=np.int32)), int(KERNELS.was_on_disk or 0))
 """
-
-
-@pytest.mark.skipif(not jit.COMPILED, reason="kernels run as Python")
-def test_a_module_may_have_kernels_of_its_own(tmp_path: Path) -> None:
-    """A second process finds them on disk, until their source changes; who shares other kernels does not mind."""
-    path = tmp_path / "few.py"
-
-    def run(factor: int, **environment: str) -> str:
-        path.write_text(MODULE.replace("FACTOR", str(factor)))
-        done = subprocess.run(
-            [sys.executable, "-c", "import few"],
-            env=os.environ
-            | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
-            | environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert "compiling" not in done.stderr
-        return done.stdout.strip()
-
-    assert run(10) == "36 0"
-    assert run(10) == "36 1"
-    assert run(20, **{jit._SHARED: "others=" + str(tmp_path)}) == "66 0"
-    assert run(20) == "66 1"
-    assert not (tmp_path / "one").exists()
-
-
-def test_the_engine_loads_all_kernels() -> None:
-    """Whichever module has some: ``workbench warm`` makes an engine, and nothing is left to be compiled later."""
-    package = Path(jit.__file__).parent
-    having = {
-        ".".join(path.relative_to(package.parent).with_suffix("").parts)
-        for path in package.rglob("*.py")
-        if "= Kernels(" in path.read_text(encoding="utf-8")
-    }
-    assert "workbench.engine.kernels.signatures" in having
-    done = subprocess.run(
-        [sys.executable, "-c", "import sys, workbench.engine; print(*sys.modules)"],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-        cwd=package.parent,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert having <= set(done.stdout.split())
-
-
-@pytest.mark.skipif(not jit.COMPILED, reason="kernels run as Python")
-def test_two_kernels_of_a_name_are_told() -> None:
-    kernels = jit.Kernels("some", [], {}, [])
-    kernels.jit(_entry_of)
-    with pytest.raises(ValueError, match="_entry_of"):
-        kernels.jit(_entry_of)
-
-
-def _entry_of(at: int) -> int:
-    return at
-
-
-@pytest.mark.skipif(not jit.COMPILED, reason="kernels run as Python")
-def test_callees_are_known() -> None:
-    """Each kernel that another one names was loaded with the signature that its arguments' names say."""
-    assert not signatures._KERNELS._waiting
-    for dispatcher in (slice_walks.walk_self_loop, sequences.accept_at, hash_consing.intern):
-        assert len(dispatcher.signatures) == 1
-        assert not dispatcher._can_compile
 
 
 def run_few(folder: Path, code: str = "", **environment: str) -> tuple[str, str]:
@@ -216,30 +59,113 @@ def run_few(folder: Path, code: str = "", **environment: str) -> tuple[str, str]
     return done.stdout.strip(), done.stderr
 
 
-def files_of(folder: Path, kind: str) -> list[Path]:
-    return sorted((folder / "cache").rglob(f"*.{kind}"))
+def files_of(folder: Path) -> list[Path]:
+    return sorted((folder / "cache").rglob("*.kernels"))
 
 
-@pytest.mark.skipif(not jit.COMPILED, reason="kernels run as Python")
-@pytest.mark.parametrize("kind", ["nbi", "nbc"])
-@pytest.mark.parametrize("left", [0, 20, 0.5])
-def test_damaged_kernels_are_compiled_anew(tmp_path: Path, kind: str, left: float) -> None:
+def test_a_module_may_have_kernels_of_its_own(tmp_path: Path) -> None:
+    """A second process finds them on disk, until their source changes."""
+    assert run_few(tmp_path) == ("36 0", "")
+    assert run_few(tmp_path) == ("36 1", "")
+    (tmp_path / "few.py").write_text(MODULE.replace("FACTOR", "20"))
+    assert run_few(tmp_path) == ("66 0", "")
+    assert run_few(tmp_path) == ("66 1", "")
+
+
+def test_kernels_run_as_python(tmp_path: Path) -> None:
+    assert run_few(tmp_path, NUMBA_DISABLE_JIT="1") == ("36 0", "")
+    assert not files_of(tmp_path)
+
+
+def test_kernels_are_kept_beside_their_source(tmp_path: Path) -> None:
+    assert run_few(tmp_path, NUMBA_CACHE_DIR="") == ("36 0", "")
+    assert [path.parent.name for path in tmp_path.rglob("*.kernels")] == ["__pycache__"]
+    assert run_few(tmp_path, NUMBA_CACHE_DIR="") == ("36 1", "")
+
+
+def test_kernels_are_kept_for_the_user(tmp_path: Path) -> None:
+    """Where beside the source nothing can be written; what is there already is used from there."""
+    (tmp_path / "__pycache__").write_text("no folder")
+    environment = {
+        "NUMBA_CACHE_DIR": "",
+        "WORKBENCH_CACHE_DIR": str(tmp_path / "user"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    assert run_few(tmp_path, **environment) == ("36 0", "")
+    assert len(list((tmp_path / "user" / "kernels").glob("*.kernels"))) == 1
+    assert run_few(tmp_path, **environment) == ("36 1", "")
+
+
+def test_the_engine_loads_all_kernels() -> None:
+    """Whichever module has some: ``workbench warm`` makes an engine, and nothing is left to be compiled later."""
+    package = Path(jit.__file__).parents[1]
+    having = {
+        ".".join(path.relative_to(package.parent).with_suffix("").parts)
+        for path in package.rglob("*.py")
+        if "= Kernels(" in path.read_text(encoding="utf-8")
+    }
+    assert "workbench.engine.kernels.signatures" in having
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys, workbench.engine; print(*sys.modules)"],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        cwd=package.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert having <= set(done.stdout.split())
+
+
+def test_loading_needs_no_compiler(tmp_path: Path) -> None:
+    """Neither what translates kernels nor Python's parser is loaded where they are on disk."""
+    code = "import atexit, sys; atexit.register(lambda: print(sorted(sys.modules)))"
+    first, second = run_few(tmp_path, code)[0], run_few(tmp_path, code)[0]
+    assert first.startswith("36 0") and "workbench.jit.statements" in first
+    assert second.startswith("36 1")
+    for name in ("workbench.jit.statements", "workbench.jit.compiling", "tqdm", "numba"):
+        assert f"'{name}'" not in second
+
+
+def test_two_kernels_of_a_name_are_told() -> None:
+    kernels = jit.Kernels("some", [], {}, [])
+    kernels.jit(_entry_of)
+    with pytest.raises(ValueError, match="_entry_of"):
+        kernels.jit(_entry_of)
+
+
+def _entry_of(at: int) -> int:
+    return at
+
+
+@pytest.mark.parametrize("left", [0, 8, 20, 45, 0.5, 0.999])
+def test_damaged_kernels_are_compiled_anew(tmp_path: Path, left: float) -> None:
     """Truncated files: one warning names them, and the process after that finds all on disk."""
     assert run_few(tmp_path) == ("36 0", "")
-    files = files_of(tmp_path, kind)
-    assert len(files) == 2
-    for path in files:
-        data = path.read_bytes()
-        path.write_bytes(data[: int(left * len(data)) if left < 1 else int(left)])
-    printed, warned = run_few(tmp_path)
+    (path,) = files_of(tmp_path)
+    data = path.read_bytes()
+    path.write_bytes(data[: int(left * len(data)) if left < 1 else int(left)])
+    check_damage_is_told(tmp_path, path)
+
+
+@pytest.mark.parametrize("at", [0, 12, 41, 60, -1000, -1])
+def test_altered_kernels_are_compiled_anew(tmp_path: Path, at: int) -> None:
+    assert run_few(tmp_path) == ("36 0", "")
+    (path,) = files_of(tmp_path)
+    data = bytearray(path.read_bytes())
+    data[at] ^= 1
+    path.write_bytes(data)
+    check_damage_is_told(tmp_path, path)
+
+
+def check_damage_is_told(folder: Path, path: Path) -> None:
+    printed, warned = run_few(folder)
     assert printed == "36 0"
     assert warned.count("Warning") == 1
-    assert "kernels on disk were damaged" in warned and "and 1 more" in warned
-    assert str(tmp_path / "cache") in warned
-    assert run_few(tmp_path) == ("36 1", "")
+    assert "kernels on disk were damaged" in warned
+    assert str(path) in warned
+    assert run_few(folder) == ("36 1", "")
 
 
-@pytest.mark.skipif(not jit.COMPILED, reason="kernels run as Python")
 def test_a_full_disk_stops_nobody(tmp_path: Path) -> None:
     """No file may be larger than a page, as on a disk that is full while kernels are written."""
     pytest.importorskip("resource")
@@ -248,29 +174,73 @@ def test_a_full_disk_stops_nobody(tmp_path: Path) -> None:
     assert printed == "36 0"
     assert warned.count("Warning") == 1
     assert "cannot be kept on disk" in warned
-    assert not list((tmp_path / "cache").rglob("*.tmp.*"))
+    assert not list((tmp_path / "cache").rglob("*"))
     assert run_few(tmp_path) == ("36 0", "")
     assert run_few(tmp_path) == ("36 1", "")
 
 
-@pytest.mark.skipif(not jit.COMPILED, reason="kernels run as Python")
 def test_a_folder_that_cannot_be_written_stops_nobody(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("no folder")
-    assert run_few(tmp_path)[0] == "36 0"
+    printed, warned = run_few(tmp_path)
+    assert printed == "36 0"
+    assert warned.count("Warning") == 1
+    assert "cannot be kept on disk" in warned
 
 
-@pytest.mark.skipif(not jit.COMPILED, reason="kernels run as Python")
+def test_an_interrupt_leaves_nothing_half_done(tmp_path: Path) -> None:
+    """Wherever it comes while kernels are compiled: a second attempt of the same process has all of them."""
+    code = """
+import pathlib
+from workbench.jit import compiling, machine
+def interrupted(*_):
+    raise KeyboardInterrupt
+def attempt(owner, name):
+    function = getattr(owner, name)
+    setattr(owner, name, interrupted)
+    try:
+        import few
+    except KeyboardInterrupt:
+        pass
+    else:
+        print("not interrupted")
+    setattr(owner, name, function)
+attempt(compiling, "translated")
+attempt(compiling, "object_code")
+attempt(pathlib.Path, "replace")
+"""
+    assert run_few(tmp_path, code) == ("36 0", "")
+    assert [path.suffix for path in (tmp_path / "cache").iterdir()] == [".kernels"]
+    assert run_few(tmp_path) == ("36 1", "")
+
+
 def test_another_processor_has_kernels_of_its_own(tmp_path: Path) -> None:
     assert run_few(tmp_path) == ("36 0", "")
     assert run_few(tmp_path, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="") == ("36 0", "")
     assert run_few(tmp_path) == ("36 1", "")
-    assert len(files_of(tmp_path, "nbc")) == 4
+    assert run_few(tmp_path, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="") == ("36 1", "")
+    assert len(files_of(tmp_path)) == 2
 
 
-@pytest.mark.skipif(not jit.COMPILED, reason="kernels run as Python")
 def test_processes_that_compile_at_once(tmp_path: Path) -> None:
     (tmp_path / "few.py").write_text(MODULE.replace("FACTOR", "10"))
     with ThreadPoolExecutor(4) as pool:
         running = [pool.submit(run_few, tmp_path) for _ in range(4)]
         assert {one.result()[0][:2] for one in running} == {"36"}
+    assert run_few(tmp_path) == ("36 1", "")
+    assert len(files_of(tmp_path)) == 1
+
+
+def test_kernels_of_old_sources_go(tmp_path: Path) -> None:
+    """A few stay: of other branches, of other processors."""
+    (tmp_path / "cache").mkdir()
+    for i in range(30):
+        path = tmp_path / "cache" / f"few-{i:024x}.kernels"
+        path.touch()
+        os.utime(path, (i, i))
+    other = tmp_path / "cache" / "another-0.kernels"
+    other.touch()
+    assert run_few(tmp_path) == ("36 0", "")
+    left = files_of(tmp_path)
+    assert other in left and len(left) == 10
+    assert {path.name for path in left} >= {f"few-{i:024x}.kernels" for i in range(22, 30)}
     assert run_few(tmp_path) == ("36 1", "")

@@ -101,6 +101,6 @@ def test_the_oldest_versions_are_the_lower_bounds() -> None:
             assert f"{version}.0".startswith(f"{least[1]}."), f"{name}: {least[1]}, tried {version}"
 
 
-@pytest.mark.parametrize("name", ["numba", "pydantic", "transformers"])
+@pytest.mark.parametrize("name", ["llvmlite", "pydantic", "transformers"])
 def test_private_parts_have_upper_bounds(name: str) -> None:
     assert "<" in requirements(("models", "types"))[name]

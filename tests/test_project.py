@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "workbench"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-#: Lines of a function, and where it holds: kernels are written for the compiler of Numba.
+#: Lines of a function, and where it holds: kernels are written in a small part of Python.
 MOST_LINES = 60
 SHORT = [path for path in MODULES if PACKAGE / "engine" / "kernels" not in path.parents]
 
@@ -112,7 +112,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
     )
     loaded = {name.partition(".")[0] for name in done.stdout.split()}
-    heavy = {"IPython", "anywidget", "ipywidgets", "lark", "numba", "torch", "transformers"}
+    heavy = {"IPython", "anywidget", "ipywidgets", "lark", "llvmlite", "torch", "transformers"}
     assert not loaded & heavy
 
 

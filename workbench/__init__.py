@@ -1,7 +1,7 @@
 """Grammar workbench: constrained decoding with exact masks, made visible.
 
 What a user types is listed in ``__init__.pyi``; names are loaded when they are first used, so that importing
-the package is quick and needs neither torch nor numba nor Jupyter.
+the package is quick and needs neither torch nor llvmlite nor Jupyter.
 
     >>> import workbench as wb
     >>> grammar = wb.regex(r"(yes|no), because [a-z ]{5,40}\\.")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.benchmarks.conftest import FOUR, Files, schema_file
+from workbench.benchmarks import process
 from workbench.benchmarks.process import WAYS, bench_process
+from workbench.benchmarks.start_up import FIRST, LATER, PARTS
 from workbench.cli import main
 from workbench.frontends.kept import KEPT
 
@@ -43,8 +46,12 @@ def test_every_way_measures_every_schema_that_is_taken(
     # what is found again is found in a small part of the time that a first mask takes
     assert len(report.calls) >= 8
     assert all(0 < value < 1_000 for value in report.calls.values()), report.calls
+    assert list(report.start_up) == [FIRST, LATER]
+    for parts in report.start_up.values():
+        assert list(parts) == list(PARTS)
+        assert all(0 <= seconds < 100 for seconds in parts.values())
     text = report.text()
-    for way in WAYS:
+    for way in (*WAYS, *PARTS, "together"):
         assert f"\n  {way}" in text
 
 
@@ -55,6 +62,8 @@ def test_the_command(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    figures = {way: dict.fromkeys(PARTS, 0.25) for way in (FIRST, LATER)}
+    monkeypatch.setattr(process, "start_up", lambda tokenizer: figures)
     monkeypatch.setattr(
         bench_process, "__kwdefaults__", {**bench_process.__kwdefaults__, "beside": ()}
     )
@@ -63,5 +72,6 @@ def test_the_command(
     assert main(["bench", "process", *arguments, "--json", str(out)]) == 0
     said = capsys.readouterr().out
     assert "schema to first mask, ms" in said
+    assert re.search(r"together +1\.500 +1\.500\n", said)
     assert "accept_all, one sequence" in said
     assert set(json.loads(out.read_text())["first_masks"]) == set(WAYS)

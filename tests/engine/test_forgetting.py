@@ -13,6 +13,7 @@ from tests.engine.walks import Mask, ids_of, mask_of
 from workbench.engine.engine import Engine
 from workbench.engine.kernels import constants, context
 from workbench.grammar.ir import ByteSet, Grammar, Literal, Seq
+from workbench.jit import Array
 
 TIGHT = wb.Budgets(arena_words=1 << 17, row_bytes=1 << 13)
 
@@ -116,14 +117,15 @@ def test_going_back_finds_room_where_others_took_it() -> None:
 
 def check_table(ctx: context.Context) -> None:
     """What kernels read is where the arrays are that Python sees."""
-    for name, (i, kind) in context._CONTEXT.items():
+    for name, kind in context.context_type.fields.items():
+        i = context.context_type.places[name]
         here, value = ctx._words[2 * i : 2 * i + 2].tolist(), getattr(ctx, name)
-        if kind is context.int64:
+        if not isinstance(kind, Array):
             assert here == [value, 0], name
         else:
             assert here[1] == value.size, name
             assert here[0] == value.ctypes.data or not value.size, name
-            assert value.dtype.name == kind.dtype.name, name
+            assert value.dtype.name == kind.element, name
             assert value.flags.c_contiguous, name
 
 

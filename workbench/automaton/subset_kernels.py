@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import int32, int64, types, uint8
 from numpy.typing import NDArray
 
-from workbench.jit import Kernels, entry
+from workbench.jit import Array, Kernels, Kind, Record, entry
 
 __all__ = ["COUNTS", "LEFT", "Dfa", "Nfa", "Scratch", "subsets", "unite"]
 
@@ -69,21 +68,30 @@ class Scratch(NamedTuple):
     listed: _Column
 
 
-_INT32, _TABLE = int32[::1], int32[:, ::1]
-_TYPES: dict[str, Any] = {
-    "nfa": types.NamedTuple([*[_INT32] * 3, uint8[::1], *[_TABLE] * 3], Nfa),
-    "dfa": types.NamedTuple([*[_INT32] * 2, *[_TABLE] * 3, *[_INT32] * 3, int64[::1]], Dfa),
-    "work": types.NamedTuple([int64[::1], *[_INT32] * 7], Scratch),
+_INT32, _INT64, _UINT8, _TABLE = Array("int32"), Array("int64"), Array("uint8"), Array("int32", 2)
+_KINDS: dict[str, Kind] = {
+    "nfa": Record(
+        "an NFA",
+        {
+            **dict.fromkeys(("edge_at", "empty_at", "call_at"), _INT32),
+            "final": _UINT8,
+            **dict.fromkeys(("edges", "empties", "calls"), _TABLE),
+        },
+    ),
+    "dfa": Record(
+        "a DFA",
+        {
+            **dict.fromkeys(("final", "at"), _INT32),
+            **dict.fromkeys(("edges", "empties", "calls"), _TABLE),
+            **dict.fromkeys(("members", "starts", "firsts"), _INT32),
+            "counts": _INT64,
+        },
+    ),
+    "work": Record("scratch space", dict.fromkeys(Scratch._fields, _INT32) | {"stamp": _INT64}),
     **dict.fromkeys(("firsts", "starts", "same", "found"), _INT32),
-    "chosen": uint8[::1],
+    "chosen": _UINT8,
 }
-_KERNELS = Kernels(
-    __name__,
-    [Path(__file__)],
-    _TYPES,
-    ("subsets_of_entries", "unite_states"),
-    small=("mix", "comes_before", "close", "sort_by_first"),
-)
+_KERNELS = Kernels(__name__, [Path(__file__)], _KINDS, ("subsets_of_entries", "unite_states"))
 jit = _KERNELS.jit
 
 

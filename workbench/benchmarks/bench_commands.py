@@ -85,7 +85,8 @@ def _add_growth(bench: Any) -> None:
 
 def _add_process(bench: Any) -> None:
     command = bench.add_parser(
-        "process", help="first masks beside other packages and the collector, and repeated calls"
+        "process",
+        help="start to first mask; first masks beside other packages and the collector; repeated calls",
     )
     add = command.add_argument
     add("--data", type=Path, required=True, metavar="PATH", help="archive of schemas")

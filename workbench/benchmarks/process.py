@@ -1,9 +1,10 @@
-"""``workbench bench process``: what the engine costs in a process that holds more than the engine.
+"""``workbench bench process``: what the engine costs a process: to start, and beside other packages.
 
-First masks of real schemas beside the packages of a notebook (torch, transformers, plotly, where they are installed),
-with Python's garbage collector as it is, with all that those packages made frozen (``gc.freeze``, as the workers of
-``bench maskbench`` do), and with the collector off. Each way has processes of its own, which take turns. Then the
-calls that a program repeats: the same grammar read again, masks into arrays and tensors, tokens.
+CPU time from the start of a new process to its first mask (``start_up.py``). First masks of real schemas beside the
+packages of a notebook (torch, transformers, plotly, where they are installed), with Python's garbage collector as
+it is, with all that those packages made frozen (``gc.freeze``, as the workers of ``bench maskbench`` do), and with
+the collector off. Each way has processes of its own, which take turns. Then the calls that a program repeats: the
+same grammar read again, masks into arrays and tensors, tokens.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from workbench.benchmarks.engines import read_tokenizer
 from workbench.benchmarks.machine import machine, machine_line
 from workbench.benchmarks.maskbench import read_archive
 from workbench.benchmarks.report_tables import Table, figure, render_markdown, render_text
+from workbench.benchmarks.start_up import PARTS, start_up
 from workbench.engine import Matcher, accept_all, compile as compile_grammar, empty_mask
 from workbench.errors import WorkbenchError
 from workbench.frontends.gbnf import gbnf
@@ -68,6 +70,8 @@ class ProcessReport:
     first_masks: dict[str, list[float]] = field(default_factory=dict)
     #: of each call: microseconds of CPU time, the least
     calls: dict[str, float] = field(default_factory=dict)
+    #: of the first process on a machine and of later ones: seconds of CPU time, by part
+    start_up: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for ``json.dump``."""
@@ -91,7 +95,17 @@ class ProcessReport:
             masks.rows.append([way, *(figure(float(value)) for value in values)])
         calls = Table("calls, µs, the least", ["", "µs"])
         calls.rows += [[name, figure(value)] for name, value in self.calls.items()]
-        return [masks, calls]
+        start = Table(
+            "start of a process to its first mask, seconds of CPU time", ["", *self.start_up]
+        )
+        for part in PARTS:
+            start.rows.append([part, *(f"{one[part]:.3f}" for one in self.start_up.values())])
+        total = [sum(one.values()) for one in self.start_up.values()]
+        start.rows.append(["together", *(f"{seconds:.3f}" for seconds in total)])
+        start.notes.append(
+            "the first process compiles the kernels and spells the vocabulary; later ones find both on disk"
+        )
+        return [start, masks, calls]
 
     def text(self) -> str:
         """Render the report as text."""
@@ -138,6 +152,7 @@ def bench_process(
                 arguments = tokenizer, schemas, way, present
                 report.first_masks[way] += pool.apply(first_masks, arguments)
     report.calls = repeated_calls(setup.vocabulary)
+    report.start_up = start_up(tokenizer)
     return report
 
 

@@ -471,7 +471,7 @@ def _source_text(source: Any) -> str:
 @functools.cache
 def _versions() -> dict[str, str]:
     found = {"python": platform.python_version()}
-    for name in ("grammar-workbench", "torch", "transformers", "numpy", "numba"):
+    for name in ("grammar-workbench", "torch", "transformers", "numpy", "llvmlite"):
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:

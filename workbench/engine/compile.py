@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
-from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
 import numpy as np
@@ -56,6 +55,8 @@ class CompiledGrammar:
         raises ``GrammarTooComplex`` past the budgets. A source that has no JSON form is left out. A symbolic link
         stays, and the file that it leads to is written; ``WorkbenchError`` for a folder, a pipe or a device.
         """
+        from importlib.metadata import PackageNotFoundError, version
+
         to_be_written(path)  # before the work
         automaton, budgets = self.automaton, self.engine.budgets
         if NOT_BUILT in automaton.entry_state:

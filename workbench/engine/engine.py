@@ -7,8 +7,10 @@ renumber them.
 
 from __future__ import annotations
 
+import sys
 import time
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -99,8 +101,9 @@ class Engine:
         self._begin_masks(self.ctx)
         self.start = self._intern_start()
 
-    def __del__(self) -> None:
-        if not hasattr(self, "start"):
+    def __del__(self, _finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        # when the process ends, the names of modules are gone
+        if _finalizing() or not hasattr(self, "start"):
             return
         ctx, counts = self.ctx, self.count
         give_back(ctx.arena, int(counts[_USED]))

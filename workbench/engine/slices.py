@@ -10,6 +10,7 @@ takes to make one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,12 +84,6 @@ class Slices:
         self.blob = np.frombuffer(vocabulary.blob or b"\0", dtype=np.uint8).copy()
         self.offsets = vocabulary.offsets.astype(np.int64)
         self._runs: dict[int, int] = {}
-        lengths = np.diff(self.offsets)
-        order = np.argsort(-lengths, kind="stable")
-        self._lengths = lengths[order]
-        self._by_length = np.concatenate([[0], self._lengths.cumsum()])
-        starts = (self.offsets[:-1][order] - self._by_length[:-1]).repeat(self._lengths)
-        self._longest_first = self.blob[starts + np.arange(len(starts))]
         #: most bytes that a token has behind its last quotation mark: of tokens with one, with more
         self.tails = tuple(_tail(self.blob, self.offsets, least) for least in (1, 2))
         self.trie = Trie(
@@ -122,6 +117,16 @@ class Slices:
         #: nodes walked for want of a slice
         self._walked: dict[tuple[int, int], int] = {}
 
+    @cached_property
+    def _longest_first(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
+        """The tokens by length, the longest first: their lengths, where each begins, and their bytes."""
+        lengths = np.diff(self.offsets)
+        order = np.argsort(-lengths, kind="stable")
+        lengths = lengths[order]
+        begins = np.concatenate([[0], lengths.cumsum()])
+        starts = (self.offsets[:-1][order] - begins[:-1]).repeat(lengths)
+        return lengths, begins, self.blob[starts + np.arange(len(starts))]
+
     def longest_run(self, alphabet: int) -> int:
         """Most consecutive bytes of an alphabet (a 256-bit set) inside one token."""
         found = self._runs.get(alphabet)
@@ -129,11 +134,12 @@ class Slices:
             if len(self._runs) > 10_000:
                 self._runs.clear()
             live = np.array([alphabet >> b & 1 for b in range(256)], dtype=np.uint8)
+            lengths, begins, text = self._longest_first
             found, first = 0, 0
             # the longest tokens first: as soon as no other one is longer than the run, it is the longest
-            while first < len(self._lengths) and found < self._lengths[first]:
-                offsets = self._by_length[first : first + _TOKENS + 1]
-                found = max(found, int(entries.run_length(self._longest_first, offsets, live)))
+            while first < len(lengths) and found < lengths[first]:
+                offsets = begins[first : first + _TOKENS + 1]
+                found = max(found, int(entries.run_length(text, offsets, live)))
                 first += _TOKENS
             self._runs[alphabet] = found
         return found

@@ -228,7 +228,7 @@ def examples_of(tests: Mapping[str, Sequence[Any]]) -> tuple[Example, ...]:
 def versions() -> dict[str, str]:
     """The versions that a bundle is made with."""
     found = {"python": platform.python_version()}
-    for name in ("grammar-workbench", "lark", "numba", "numpy"):
+    for name in ("grammar-workbench", "lark", "llvmlite", "numpy"):
         try:
             found[name] = version(name)
         except PackageNotFoundError:  # run from a folder that was not installed

@@ -197,8 +197,9 @@ class Vocabulary:
     @cached_property
     def missing_bytes(self) -> tuple[int, ...]:
         """Return the byte values that occur in no token: no text with them can be spelled."""
-        counts = np.bincount(np.frombuffer(self.blob, np.uint8), minlength=256)
-        return tuple(np.flatnonzero(counts == 0).tolist())
+        missing = np.ones(256, dtype=bool)
+        missing[np.frombuffer(self.blob, np.uint8)] = False
+        return tuple(np.flatnonzero(missing).tolist())
 
     @cached_property
     def fingerprint(self) -> str:

@@ -12,24 +12,11 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import config, int32, int64, types, uint8, uint16, uint32
-from numba.core import cgutils
-from numba.core.typing.templates import AttributeTemplate
-from numba.extending import (
-    NativeValue,
-    infer_getattr,
-    intrinsic,
-    lower_getattr_generic,
-    models,
-    register_model,
-    unbox,
-)
-from numba.np.arrayobj import populate_array
 from numpy.typing import NDArray
 
 from workbench.automaton.network import NETWORK
 from workbench.changes import written
+from workbench.jit import COMPILED, INT, Array, Table, View
 
 __all__ = [
     "COLUMNS",
@@ -43,31 +30,31 @@ __all__ = [
 ]
 
 _ARRAYS = {
-    "arena": int32,
-    "unique_table": int32,
-    "former_table": int32,
-    "count": int64,
-    "transitions": int32,
-    "masks_at": int64,
-    "masks": uint32,
-    "mask_hash": int64,
-    "mask_table": int32,
-    "recent": int64,
-    "blob": uint8,
-    "offsets": int64,
-    "bytes_": uint8,
-    "depths": uint16,
-    "skips": int32,
-    "tokens": int32,
-    "duplicates": int32,
-    "eos": int64,
-    "symbol_ids": int32,
-    "symbol_at": int32,
-    "found": int64,
-    "byte_class": uint32,
-    "loop_class": uint32,
-    "alive": uint32,
-    "words": uint32,
+    "arena": "int32",
+    "unique_table": "int32",
+    "former_table": "int32",
+    "count": "int64",
+    "transitions": "int32",
+    "masks_at": "int64",
+    "masks": "uint32",
+    "mask_hash": "int64",
+    "mask_table": "int32",
+    "recent": "int64",
+    "blob": "uint8",
+    "offsets": "int64",
+    "bytes_": "uint8",
+    "depths": "uint16",
+    "skips": "int32",
+    "tokens": "int32",
+    "duplicates": "int32",
+    "eos": "int64",
+    "symbol_ids": "int32",
+    "symbol_at": "int32",
+    "found": "int64",
+    "byte_class": "uint32",
+    "loop_class": "uint32",
+    "alive": "uint32",
+    "words": "uint32",
 }
 #: numbers of the automaton: states; symbols (the bytes, then what stands for whole tokens); words of a DFA state in
 #: the transition table; words of a set of symbols; whether ``call_order`` holds; whether frames watch, scopes gather;
@@ -184,113 +171,30 @@ SCRATCH = (
     "link",
 )
 _PART = {
-    "masks": uint32,
-    "exits": int32,
-    "exits_at": int32,
-    "inner": int32,
-    "inner_at": int32,
-    "leaves": int32,
-    "leaves_at": int32,
-    "odd": int32,
-    "lengths": int32,
-    "byte_class": uint32,
-    "deepest": int32,
+    "masks": "uint32",
+    "exits": "int32",
+    "exits_at": "int32",
+    "inner": "int32",
+    "inner_at": "int32",
+    "leaves": "int32",
+    "leaves_at": "int32",
+    "odd": "int32",
+    "lengths": "int32",
+    "byte_class": "uint32",
+    "deepest": "int32",
 }
-_WORD = ir.IntType(64)
-
-
-class TableType(types.Type):
-    """A table of (address, length) pairs by field; a number's pair is (number, 0)."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name=f"workbench.{name}")
-
-
-context_type, part_type = TableType("Context"), TableType("Part")
-#: by the table's name: of each field its place and its type
-_FIELDS: dict[str, dict[str, tuple[int, Any]]] = {
-    context_type.name: {
-        name: (i, kind)
-        for i, (name, kind) in enumerate(
-            [
-                *((name, types.Array(kind, 1, "C")) for name, kind in _ARRAYS.items()),
-                *((name, int64) for name in _NUMBERS),
-                *((name, types.Array(int32, 1, "C")) for name in (*NETWORK, *COLUMNS, *SCRATCH)),
-            ]
-        )
+context_type = Table(
+    "a context",
+    {
+        **{name: Array(element) for name, element in _ARRAYS.items()},
+        **dict.fromkeys(_NUMBERS, INT),
+        **dict.fromkeys(NETWORK + COLUMNS + SCRATCH, Array("int32")),
     },
-    part_type.name: {
-        name: (i, types.Array(kind, 1, "C")) for i, (name, kind) in enumerate(_PART.items())
-    },
-}
-_CONTEXT, _PART_FIELDS = _FIELDS[context_type.name], _FIELDS[part_type.name]
+)
+part_type = Table("a part", {name: Array(element) for name, element in _PART.items()})
 
-
-@register_model(TableType)
-class _Model(models.StructModel):
-    def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, [("address", int64)])
-
-
-@unbox(TableType)
-def _unbox(kind: Any, value: Any, c: Any) -> Any:
-    proxy = cgutils.create_struct_proxy(kind)(c.context, c.builder)
-    native = c.unbox(int64, value)
-    proxy.address = native.value
-    return NativeValue(proxy._getvalue(), is_error=native.is_error)
-
-
-@infer_getattr
-class _Attributes(AttributeTemplate):
-    key = TableType
-
-    def generic_resolve(self, kind: Any, name: str) -> Any:
-        return _FIELDS[kind.name].get(name, (0, None))[1]
-
-
-def _array(target: Any, builder: Any, kind: Any, address: Any, length: Any) -> Any:
-    """An array over memory that it does not own."""
-    array = target.make_array(kind)(target, builder)
-    size = ir.Constant(_WORD, kind.dtype.bitwidth // 8)
-    data = builder.inttoptr(address, array.data.type)
-    populate_array(array, data=data, shape=[length], strides=[size], itemsize=size, meminfo=None)
-    return array._getvalue()
-
-
-@lower_getattr_generic(TableType)
-def _lower(target: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
-    proxy = cgutils.create_struct_proxy(kind)(target, builder, value=value)
-    i, field = _FIELDS[kind.name][name]
-    table = builder.inttoptr(proxy.address, _WORD.as_pointer())
-
-    def word(j: int) -> Any:
-        load = builder.load(builder.gep(table, [ir.Constant(_WORD, j)]))
-        # no kernel changes the table: what is read once may be kept, or read again where it is needed
-        load.set_metadata("invariant.load", builder.module.add_metadata([]))
-        return load
-
-    if field is int64:
-        return word(2 * i)
-    return _array(target, builder, field, word(2 * i), word(2 * i + 1))
-
-
-def _at(kind: Any) -> tuple[Any, Any]:
-    def generate(target: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _array(target, builder, kind, args[0], args[1])
-
-    return kind(int64, int64), generate
-
-
-@intrinsic
-def words_at(typing_context: Any, address: Any, length: Any) -> Any:
-    """The uint32 words at an address."""
-    return _at(types.Array(uint32, 1, "C"))
-
-
-@intrinsic
-def numbers_at(typing_context: Any, address: Any, length: Any) -> Any:
-    """The int64 numbers at an address."""
-    return _at(types.Array(int64, 1, "C"))
+#: the uint32 words, and the int64 numbers, at an address
+words_at, numbers_at = View("uint32"), View("int64")
 
 
 class Context:
@@ -303,11 +207,11 @@ class Context:
 
     def __init__(self, base: Context | None = None) -> None:
         if base is None:
-            self._words = np.zeros(2 * len(_CONTEXT), dtype=np.int64)
+            self._words = np.zeros(2 * len(context_type.fields), dtype=np.int64)
         else:
             vars(self).update(vars(base))
             self._words = base._words.copy()
-        self.handle: Any = self if config.DISABLE_JIT else self._words.ctypes.data
+        self.handle: Any = self._words.ctypes.data if COMPILED else self
 
     def __getattr__(self, name: str) -> Any:
         # a part is made an array of its own when Python asks for it
@@ -323,7 +227,7 @@ class Context:
     def place(self, **arrays: NDArray[Any]) -> None:
         """Let kernels work on these arrays, by their names, from now on."""
         for name, array in arrays.items():
-            i = 2 * _CONTEXT[name][0]
+            i = 2 * context_type.places[name]
             self._words[i] = array.__array_interface__["data"][0]
             self._words[i + 1] = array.size
             setattr(self, name, array)
@@ -331,14 +235,14 @@ class Context:
     def number(self, **numbers: int) -> None:
         """Set numbers of the automaton."""
         for name, value in numbers.items():
-            self._words[2 * _CONTEXT[name][0]] = value
+            self._words[2 * context_type.places[name]] = value
             setattr(self, name, value)
 
     def parts(
         self, names: tuple[str, ...], array: NDArray[np.int32], begins: NDArray[np.int64]
     ) -> None:
         """All of NETWORK, COLUMNS or SCRATCH: parts of one array, each from its begin to the next one's."""
-        at = 2 * _CONTEXT[names[0]][0]
+        at = 2 * context_type.places[names[0]]
         stop = at + 2 * len(names)
         address = array.__array_interface__["data"][0]
         self._words[at:stop:2] = address + array.itemsize * begins[:-1]
@@ -360,7 +264,7 @@ class Context:
             "handle": self.handle,
             "count": self.count,
         }
-        i = 2 * _CONTEXT["count"][0]
+        i = 2 * context_type.places["count"]
         table = other._words.copy()
         table[i] = self._words[i]
         return chain(
@@ -375,14 +279,14 @@ class Part:
     """The arrays of a slice, for kernels, empty where none are given; ``handle`` as in :class:`Context`."""
 
     def __init__(self, **arrays: NDArray[Any]) -> None:
-        self._words = np.zeros(2 * len(_PART_FIELDS), dtype=np.int64)
-        for name, (i, kind) in _PART_FIELDS.items():
+        self._words = np.zeros(2 * len(_PART), dtype=np.int64)
+        for i, (name, element) in enumerate(_PART.items()):
             array = arrays.get(name)
             if array is None:
-                array = np.zeros(0, dtype=kind.dtype.name)
+                array = np.zeros(0, dtype=element)
             self._words[2 * i : 2 * i + 2] = array.ctypes.data, array.size
             setattr(self, name, array)
-        self.handle: Any = self if config.DISABLE_JIT else self._words.ctypes.data
+        self.handle: Any = self._words.ctypes.data if COMPILED else self
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"there is no {name} in a slice")

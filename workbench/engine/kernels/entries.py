@@ -1,7 +1,7 @@
-"""What Python calls of the kernels: compiled code without Numba's look at the arguments' types.
+"""What Python calls of the kernels: compiled code.
 
-That look takes as long as a small kernel. Arguments have to be what the kernel's signature says: ``ctx`` and
-``part`` are handles (see :class:`~workbench.engine.context.Context`), arrays have the types of ``jit``.
+``ctx`` and ``part`` are handles (see :class:`~workbench.engine.kernels.context.Context`), arrays have elements of the
+kinds that ``signatures.py`` names.
 """
 
 from __future__ import annotations
