@@ -13,63 +13,49 @@ import pytest
 
 import workbench as wb
 from tests.engine.walks import ids_of, mask_of
+from workbench.changes import at_once
 from workbench.engine import arena
 
 VOCABULARY = wb.Vocabulary.from_bytes([bytes([byte]) for byte in range(256)] + [b""], 256)
-UNLIMITED = 1 << 27
 
 
-@pytest.fixture
-def unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arena, "_limit", lambda: None)
-
-
-def test_an_array_is_doubled_and_then_copied_once(unlimited: None) -> None:
+@pytest.mark.parametrize("moving", [True, False])
+def test_an_array_gets_twice_the_room(moving: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where pages can be moved, and where they have to be copied."""
+    if not moving:
+        monkeypatch.setattr(arena, "_can_move", lambda: False)
     array = arena.room_for(arena.ARENA_WORDS, np.int32)
     assert not array.any()
     array[:] = np.arange(array.size)
+    most = 9 * arena.ARENA_WORDS
     sizes = []
-    while array.size < UNLIMITED:
+    while array.size < most:
         before = array
-        array = arena.longer(array, UNLIMITED)
-        assert (array[: before.size : 1000] == before[::1000]).all()
-        assert not array[before.size : before.size + 5000].any()
-        sizes.append(4 * array.size)
-    doubled = [size for size in sizes if size <= arena._COPIED]
-    assert sizes == [*doubled, 4 * UNLIMITED]
-    assert doubled == [8 * arena.ARENA_WORDS << i for i in range(len(doubled))]
-    assert 2 * doubled[-1] > arena._COPIED
+        array, change = arena.longer(array, most)
+        if moving:
+            assert before[-1] == before.size - 1 or sizes
+        at_once(change)
+        assert (array[: arena.ARENA_WORDS] == np.arange(arena.ARENA_WORDS)).all()
+        assert not array[before.size :].any()
+        array[before.size] = 7
+        array[before.size] = 0
+        sizes.append(array.size)
+    assert sizes == [2 * arena.ARENA_WORDS, 4 * arena.ARENA_WORDS, 8 * arena.ARENA_WORDS, most]
 
 
-def test_a_limit_on_address_space_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
-    limit = 1 << 31
-    monkeypatch.setattr(arena, "_limit", lambda: limit)
-    words = arena._COPIED // 4
-    array = arena.longer(arena.room_for(words, np.uint32), UNLIMITED)
-    assert array.nbytes == limit // arena._SHARE
-    # no less than twice as much as there was
-    array = arena.longer(array, UNLIMITED)
-    assert array.nbytes == 2 * limit // arena._SHARE
-    assert arena.longer(array, array.size + 5).size == array.size + 5
-
-
-def test_less_is_asked_for_where_all_is_refused(
-    unlimited: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = []
-    real = arena._mapped
-
-    def mapped(words: int, dtype: type[np.int32]) -> object:
-        asked.append(words)
-        if words > 5 * arena._COPIED // 4:
-            raise MemoryError
-        return real(words, dtype)
-
-    words = arena._COPIED // 4
-    array = arena.room_for(words, np.int32)
-    monkeypatch.setattr(arena, "_mapped", mapped)
-    assert arena.longer(array, 16 * words).size == 4 * words
-    assert asked == [16 * words, 8 * words, 4 * words]
+@pytest.mark.skipif(not arena._can_move(), reason="pages cannot be moved here")
+def test_pages_that_cannot_be_moved_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system refuses, and nothing else of the change is made."""
+    array = arena.room_for(arena.ARENA_WORDS, np.int32)
+    array[:] = 3
+    fresh, change = arena.longer(array, 1 << 30)
+    monkeypatch.setattr(arena, "_mremap", lambda: lambda *_: (1 << 64) - 1)
+    made: list[int] = []
+    with pytest.raises(KeyError):
+        at_once(arena._pages_moved(array, fresh), map(made.append, (1,)))
+    assert not made and array.all() and not fresh.any()
+    at_once(change)
+    assert fresh[: array.size].all() and not array.any()
 
 
 def test_what_is_held_without_need_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,8 +99,9 @@ def test_the_pages_of_engines_that_are_gone_serve_the_next(
         assert any(getattr(engine.ctx, name) is arrays[i] for arrays in before)
     # what has grown, or was used a lot, is not kept
     monkeypatch.setattr(arena, "_kept", {})
-    arena.give_back(np.zeros(arena._COPIED, dtype=np.int32), 5)
-    arena.give_back(np.zeros(arena.ARENA_WORDS, dtype=np.int32), arena._MOST_USED + 1)
+    size = arena.ARENA_WORDS
+    arena.give_back(np.zeros(2 * size, dtype=np.int32), size, 5)
+    arena.give_back(np.zeros(size, dtype=np.int32), size, arena._MOST_USED + 1)
     assert not arena._kept
 
 
@@ -136,8 +123,7 @@ def test_an_arena_that_grows_in_every_way_gives_the_same_masks(
     for name, value in (("ARENA_WORDS", 64), ("TRANSITION_WORDS", 520), ("UNIQUE_SLOTS", 8)):
         monkeypatch.setattr(f"workbench.engine.engine.{name}", value)
     assert masks() == usual
-    monkeypatch.setattr(arena, "_COPIED", 1 << 10)
-    monkeypatch.setattr(arena, "_limit", lambda: 1 << 20)
+    monkeypatch.setattr(arena, "_can_move", lambda: False)
     assert masks() == usual
 
 

@@ -5,17 +5,19 @@ So the pages of engines that are gone serve the next ones.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import mmap
 import os
 import sys
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.changes import at_once
 from workbench.errors import GrammarTooComplex
 
 __all__ = [
@@ -26,7 +28,6 @@ __all__ = [
     "longer",
     "on_refusal",
     "room_for",
-    "room_to_grow",
     "with_relief",
 ]
 
@@ -34,13 +35,11 @@ __all__ = [
 ARENA_WORDS = 1 << 16
 TRANSITION_WORDS = 1 << 20
 UNIQUE_SLOTS = 1 << 12
-#: bytes that are copied when an array grows, at most: a millisecond or two, within one mask
-_COPIED = 1 << 22
-#: the part of a process's address space that one array may take ahead, where it is limited
-_SHARE = 32
 #: arrays below this many bytes come from the heap
 _SMALL = 1 << 16
 
+#: flags of mremap: move, to the place that is named, and keep the former place, empty
+_MOVE = 1 | 2 | 4
 #: arrays of a size and type that are kept for the next engines, and how many words of one may have been used
 _MOST_KEPT = 2
 _MOST_USED = 1 << 20
@@ -88,45 +87,62 @@ def room_for(words: int, dtype: type[_Word]) -> NDArray[_Word]:
     return with_relief(partial(_mapped, words, dtype))
 
 
-def give_back(array: NDArray[_Word], used: int) -> None:
-    """Keep an array for the next engine that asks for one of its size, where that is cheap.
+def give_back(array: NDArray[_Word], size: int, used: int) -> None:
+    """Keep an array for the next engine that asks for one of its size, unless it has outgrown ``size``.
 
     Nobody else has it; its words from ``used`` on are 0. May be called by the collector, within any function.
     """
-    if array.nbytes < _SMALL or used > _MOST_USED or array.nbytes > _COPIED:
+    if array.size != size or array.nbytes < _SMALL or used > _MOST_USED:
         return
-    known = _kept.setdefault((array.size, array.dtype.type), [])
+    known = _kept.setdefault((size, array.dtype.type), [])
     if len(known) < _MOST_KEPT:
         array[:used] = 0
         known.append(array)
 
 
-def room_to_grow(words: int, most: int, dtype: type[_Word]) -> NDArray[_Word]:
-    """At least so many words, all 0, of an array that may need ``most`` one day.
+def longer(array: NDArray[_Word], most: int) -> tuple[NDArray[_Word], Iterator[object]]:
+    """Twice the room, or ``most`` words if that is less, and the change that fills it with the same words.
 
-    An array that it would take long to copy gets all that room at once, if it is there. Raises
+    The change (see :mod:`workbench.changes`) moves the pages to their new place where the system can do so, which
+    takes microseconds; then the former array is empty. Elsewhere they have been copied. The rest is 0. Raises
     ``GrammarTooComplex`` where the process gets no more memory.
     """
-    size = np.dtype(dtype).itemsize
-    if size * words > _COPIED:
-        limit = _limit()
-        ahead = most if limit is None else min(most, limit // _SHARE // size)
-        while ahead > words:
-            try:
-                return _mapped(ahead, dtype)
-            except MemoryError:
-                ahead //= 2
-    return room_for(words, dtype)
-
-
-def longer(array: NDArray[_Word], most: int) -> NDArray[_Word]:
-    """The same words with twice the room at least, or with ``most`` words if that is less; the rest is 0.
-
-    Raises ``GrammarTooComplex`` where the process gets no more memory.
-    """
-    fresh = room_to_grow(min(2 * array.size, most), most, array.dtype.type)
+    fresh = with_relief(partial(_mapped, min(2 * array.size, most), array.dtype.type))
+    if _can_move() and array.nbytes >= _SMALL and fresh.nbytes >= _SMALL:
+        return fresh, _pages_moved(array, fresh)
     fresh[: array.size] = array
-    return fresh
+    return fresh, iter(())
+
+
+def _pages_moved(array: NDArray[Any], fresh: NDArray[Any]) -> Iterator[object]:
+    """The change that moves the pages of an array to the beginning of another; it raises ``KeyError`` if it fails."""
+    source, target = array.ctypes.data, fresh.ctypes.data
+    size = -(-array.nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
+    moved = map(_mremap(), (source,), (size,), (size,), (_MOVE,), (target,))
+    return map({target: None}.__getitem__, moved)
+
+
+@cache
+def _mremap() -> Any:
+    """Linux's mremap, called with the GIL: nothing else happens meanwhile."""
+    function = ctypes.PyDLL(None).mremap
+    function.restype = ctypes.c_size_t
+    function.argtypes = [*[ctypes.c_size_t] * 3, ctypes.c_int, ctypes.c_size_t]
+    return function
+
+
+@cache
+def _can_move() -> bool:
+    """Whether pages can be moved and leave empty ones behind (Linux from 5.7 on)."""
+    if sys.platform != "linux":
+        return False
+    one, other = _mapped(_SMALL, np.int32), _mapped(_SMALL, np.int32)
+    one[:2] = 5
+    try:
+        at_once(_pages_moved(one, other))
+    except (AttributeError, KeyError):
+        return False
+    return bool(other[1] == 5 and one[1] == 0)
 
 
 def _mapped(words: int, dtype: type[_Word]) -> NDArray[_Word]:

@@ -27,7 +27,6 @@ from workbench.engine.arena import (
     give_back,
     longer,
     room_for,
-    room_to_grow,
     with_relief,
 )
 from workbench.engine.busy import Busy
@@ -106,9 +105,10 @@ class Engine:
         if _finalizing() or not hasattr(self, "start"):
             return
         ctx, counts = self.ctx, self.count
-        give_back(ctx.arena, int(counts[_USED]))
-        give_back(ctx.transitions, (int(counts[_DFA_STATES]) + 1) * self.stride)
-        give_back(ctx.masks, int(ctx.masks_at[counts[constants.N_MASKS]]))
+        give_back(ctx.arena, ARENA_WORDS, int(counts[_USED]))
+        transitions = (int(counts[_DFA_STATES]) + 1) * self.stride
+        give_back(ctx.transitions, TRANSITION_WORDS, transitions)
+        give_back(ctx.masks, self._masks_room, int(ctx.masks_at[counts[constants.N_MASKS]]))
 
     # -- arena ---------------------------------------------------------------------------------
 
@@ -120,7 +120,7 @@ class Engine:
 
     def _new_arena(self, ctx: Context, words: int, slots: int) -> None:
         ctx.place(
-            arena=room_to_grow(words, self._most_words, np.int32),
+            arena=room_for(words, np.int32),
             # small at first: nodes fall anywhere in it, and each page costs when it is first touched
             unique_table=room_for(slots, np.int32),
             former_table=np.zeros(0, dtype=np.int32),
@@ -220,18 +220,13 @@ class Engine:
         counts[constants.EXPANDING] = counts[constants.NOTED] = counts[constants.UNCLEAR] = 0
         counts[constants.AT_WORK] = 0
 
-    @property
-    def _most_words(self) -> int:
-        """Words that the arena may come to."""
-        return min(max(4 * self.budgets.arena_words, _LEAST), _NO_ROOM)
-
     def _grow(self) -> None:
         """Make room: build the entry that a kernel needs, or double what is nearly full."""
         if self.count[constants.NEED]:
             self._build(int(self.count[constants.NEED]) - 1)
             return
         ctx = self.ctx
-        most = self._most_words
+        most = min(max(4 * self.budgets.arena_words, _LEAST), _NO_ROOM)
         most_transitions = min(max(4 * self.budgets.arena_words, _LEAST_TRANSITIONS), _NO_ROOM)
         arena = 4 * int(self.count[constants.USED]) > 3 * ctx.arena.size
         unique_table = 8 * int(self.count[constants.NODES]) > 3 * ctx.unique_table.size
@@ -243,11 +238,18 @@ class Engine:
         if transitions and ctx.transitions.size >= most_transitions:
             raise too_complex("arena_words", limit=most_transitions, budgets=self.budgets)
         if arena:
-            self._swap(arena=longer(ctx.arena, most))
+            self._lengthen("arena", most)
         if unique_table:
             self._grow_table()
         if transitions:
-            self._swap(transitions=longer(ctx.transitions, most_transitions))
+            self._lengthen("transitions", most_transitions)
+
+    def _lengthen(self, name: str, most: int) -> None:
+        """Give an array twice the room."""
+        array, moved = longer(getattr(self.ctx, name), most)
+        fresh = Context(self.ctx)
+        fresh.place(**{name: array})
+        at_once(moved, self.ctx.taken(fresh))
 
     def _grow_table(self) -> None:
         """Four times the room for the unique table; nodes come into it as others are added."""
@@ -527,7 +529,7 @@ class Engine:
             at_once(ctx.taken(fresh))
             return
         if full:
-            self._swap(masks=longer(ctx.masks, self.budgets.row_bytes // 4))
+            self._lengthen("masks", self.budgets.row_bytes // 4)
         if n + 2 > ctx.mask_hash.size // 2:
             masks_at = np.concatenate([ctx.masks_at, np.zeros_like(ctx.masks_at)])
             mask_hash = np.concatenate([ctx.mask_hash, np.zeros_like(ctx.mask_hash)])
