@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbench.jit.expressions import Expressions, Signature
-from workbench.jit.kinds import ELEMENTS, INT, NONE, Kind, Tuple, joined
+from workbench.jit.kinds import BOOL, INT, NONE, Kind, Tuple, joined
 from workbench.jit.lines import Value
 
 __all__ = ["translated"]
@@ -67,7 +67,11 @@ class _Body(Expressions):
         self, function: ast.FunctionDef, arguments: Sequence[tuple[str, Kind]], name: str
     ) -> tuple[Signature, str]:
         """The function."""
-        given = []
+        given, parameters = [], function.args
+        if parameters.vararg or parameters.kwarg or parameters.kwonlyargs or parameters.defaults:
+            raise self.refused(
+                function, "its parameters have defaults, or are as many as are given"
+            )
         for i, (argument, kind) in enumerate(arguments):
             value = Value(kind, tuple(f"%a{i}.{j}" for j in range(len(kind.parts))))
             given += value.typed
@@ -134,13 +138,9 @@ class _Body(Expressions):
                 self._assign_to(one, item)
         elif isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice):
             address, array = self.element(target)
-            if value.kind.parts not in (("i64",), ("i1",)):
+            if value.kind not in (INT, BOOL):
                 raise self.refused(target, f"{value.kind.name} is no element")
-            number = self.converted(value, INT).one
-            llvm = ELEMENTS[array.element][0]
-            if llvm != "i64":
-                number = self.do(f"trunc i64 {number} to {llvm}")
-            self.put(f"store {llvm} {number}, ptr {address}")
+            self.write(address, array, value)
         else:
             raise self.refused(target, f"it assigns to a {type(target).__name__}")
 
@@ -164,8 +164,14 @@ class _Body(Expressions):
         return both
 
     def _on_augassign(self, node: ast.AugAssign) -> None:
-        before, more = self.value(node.target), self.value(node.value)
-        self._assign_to(node.target, self.combined(node, node.op, before, more))
+        if not isinstance(node.target, ast.Subscript):
+            before, more = self.value(node.target), self.value(node.value)
+            self._assign_to(node.target, self.combined(node, node.op, before, more))
+            return
+        # where the element is, is found once
+        address, array = self.element(node.target)
+        before, more = self.read(address, array), self.value(node.value)
+        self.write(address, array, self.combined(node, node.op, before, more))
 
     def _on_if(self, node: ast.If) -> None:
         yes, no, end = self.new("then"), self.new("else"), self.new("end")
