@@ -75,7 +75,7 @@ def compiled(folder: Path, text: str, held: Sequence[str] = ()) -> tuple[Any, di
 def outcome(function: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return function(*arguments)
-    except (Gone, ZeroDivisionError) as error:
+    except (Gone, KeyError, ZeroDivisionError) as error:
         return type(error)
 
 
@@ -221,6 +221,7 @@ def test_arrays_are_numpys(tmp_path: Path) -> None:
 
 
 FLOW = """
+STEP = -2
 def loops(a, b, c):
     found = 0
     for i in range(a):
@@ -289,6 +290,15 @@ def nothing(a):
     if a > 3:
         return
     a = 5
+def goes_below(a):
+    found = 0
+    for i in range(3, a, STEP):
+        found = found * 3 + i // 2
+    return found
+def finds_none(a):
+    if a == 2:
+        raise KeyError
+    return a
 def only_stops(a):
     if a > 2:
         raise Gone

@@ -406,9 +406,10 @@ class Expressions(Lines):
             if isinstance(node.op, ast.RShift):
                 return left
             return left and right and isinstance(node.op, ast.Add | ast.Mult | ast.FloorDiv)
-        if isinstance(node, ast.Attribute):
-            return node.attr == "size"
-        return False
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            kind = self.variables.get(node.value.id, (NONE, []))[0]
+            return isinstance(kind, Array) and node.attr == "size"
+        return isinstance(node, ast.Attribute) and node.attr == "size"
 
     def _sliced(self, node: ast.Subscript, part: ast.Slice) -> Value:
         """A part of an array, as Python cuts it."""

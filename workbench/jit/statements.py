@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -76,7 +77,7 @@ class _Body(Expressions):
             value = Value(kind, tuple(f"%a{i}.{j}" for j in range(len(kind.parts))))
             given += value.typed
             self._assign(function, argument, value)
-        self.counters = _counters(function)
+        self.counters = _counters(function, self.names)
         self._suite(function.body)
         if self.is_open:
             if self._kinds.get(_RESULT, NONE) is not NONE:
@@ -276,7 +277,8 @@ class _Body(Expressions):
         self.is_open = False
 
     def _on_raise(self, node: ast.Raise) -> None:
-        found = self.names.get(node.exc.id) if isinstance(node.exc, ast.Name) else None
+        name = node.exc.id if isinstance(node.exc, ast.Name) else ""
+        found = self.names.get(name, getattr(builtins, name, None))
         if not isinstance(found, type) or not issubclass(found, BaseException) or node.cause:
             raise self.refused(node, "it raises something else than a class of exceptions")
         self.fail(found)
@@ -297,7 +299,7 @@ def _returning(signature: Signature, value: Value, number: int) -> list[str]:
     return [*lines, f"  ret {signature.returned} {whole}"]
 
 
-def _counters(function: ast.FunctionDef) -> set[str]:
+def _counters(function: ast.FunctionDef, names: Mapping[str, Any]) -> set[str]:
     """Variables that only loops over ranges set, from a start that is not negative, upwards."""
     found: set[str] = set()
     others = {argument.arg for argument in function.args.args}
@@ -305,7 +307,7 @@ def _counters(function: ast.FunctionDef) -> set[str]:
     for node in ast.walk(function):
         if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
             targets.add(id(node.target))
-            (found if _upwards(node.iter) else others).add(node.target.id)
+            (found if _upwards(node.iter, names) else others).add(node.target.id)
     for node in ast.walk(function):
         if (
             isinstance(node, ast.Name)
@@ -316,13 +318,14 @@ def _counters(function: ast.FunctionDef) -> set[str]:
     return found - others
 
 
-def _upwards(range_: ast.expr) -> bool:
+def _upwards(range_: ast.expr, names: Mapping[str, Any]) -> bool:
     """Whether a range begins at a number that is not negative, and its step is positive."""
     if not isinstance(range_, ast.Call):
         return False
-    bounds = range_.args
-    if len(bounds) == 1:
-        return True
-    if not isinstance(bounds[0], ast.Constant):
-        return False
-    return len(bounds) == 2 or not isinstance(bounds[2], ast.UnaryOp)
+    start = range_.args[:1] if len(range_.args) > 1 else []
+    for number in (*start, *range_.args[2:]):
+        known = names.get(number.id) if isinstance(number, ast.Name) else None
+        known = number.value if isinstance(number, ast.Constant) else known
+        if not isinstance(known, int) or known < 0:
+            return False
+    return True
