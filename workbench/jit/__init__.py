@@ -10,7 +10,6 @@ as a whole. Its object file is kept (``store.py``): later processes load it (``m
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections.abc import Collection, Iterable, Mapping
 from hashlib import sha256
@@ -162,7 +161,7 @@ def _progress(total: int, disable: bool) -> Any:
     from tqdm.auto import tqdm
 
     text = "compiling kernels, once per machine"
-    return tqdm(total=total, desc=text, unit="part", disable=disable, file=sys.stderr)
+    return tqdm(total=total, desc=text, unit="part", disable=disable)
 
 
 def entry(kernel: Any) -> Any:
