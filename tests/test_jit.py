@@ -72,6 +72,17 @@ def test_a_module_may_have_kernels_of_its_own(tmp_path: Path) -> None:
     assert run_few(tmp_path) == ("66 1", "")
 
 
+def test_numbers_of_another_file_may_change(tmp_path: Path) -> None:
+    """Of one that is no source of the kernels."""
+    head = "from other import FACTOR\n"
+    (tmp_path / "few.py").write_text(head + MODULE)
+    for factor in (10, 10, 20):
+        (tmp_path / "other.py").write_text(f"FACTOR = {factor}")
+        printed, _ = run_few(tmp_path, PYTHONDONTWRITEBYTECODE="1")
+        assert printed.startswith(f"{6 + 3 * factor} ")
+    assert run_few(tmp_path) == ("66 1", "")
+
+
 def test_kernels_run_as_python(tmp_path: Path) -> None:
     assert run_few(tmp_path, NUMBA_DISABLE_JIT="1") == ("36 0", "")
     assert not files_of(tmp_path)

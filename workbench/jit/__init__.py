@@ -10,11 +10,11 @@ as a whole. Its object file is kept (``store.py``): later processes load it (``m
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections.abc import Collection, Iterable, Mapping
 from hashlib import sha256
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +103,7 @@ class Kernels:
         """
         if not COMPILED:
             return
-        store = Store.of(self._module, self._source, self._digest)
+        store = Store.of(self._module, self._source, self._digest + self._numbers())
         damaged: list[str] = []
         found = store.read(damaged)
         why = ""
@@ -117,6 +117,17 @@ class Kernels:
         for name, function in callables(image, names, bound, self._module).items():
             _entries[self._functions[name]] = function
         _tell(damaged, why)
+
+    def _numbers(self) -> str:
+        """The numbers that kernels have from elsewhere: files that are no sources may have them."""
+        found = []
+        for name, function in self._functions.items():
+            known = function.__globals__
+            for other in function.__code__.co_names:
+                value = known.get(other)
+                if isinstance(value, int):
+                    found.append(f"{name} {other} {value}")
+        return "\n".join(found)
 
     def _compiled(self) -> tuple[dict[str, Any], bytes]:
         """The kernels, compiled now."""
@@ -133,7 +144,7 @@ class Kernels:
 
 def _exception(name: list[str]) -> Any:
     module, qualified = name
-    return getattr(import_module(module), qualified)
+    return attrgetter(qualified)(import_module(module))
 
 
 def _tell(damaged: list[str], why: str) -> None:
@@ -150,7 +161,7 @@ def _progress(total: int, disable: bool) -> Any:
     from tqdm.auto import tqdm
 
     text = "compiling kernels, once per machine"
-    return tqdm(total=total, desc=text, unit="part", disable=disable, file=sys.stderr)
+    return tqdm(total=total, desc=text, unit="part", disable=disable)
 
 
 def entry(kernel: Any) -> Any:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from workbench.jit.expressions import Signature
 from workbench.jit.kinds import INT, Kind
@@ -16,6 +15,8 @@ from workbench.jit.wrappers import wrapper
 
 __all__ = ["PARTS", "compiled"]
 
+#: the functions of a file by name and first line
+_Trees: TypeAlias = dict[tuple[str, int], ast.FunctionDef]
 #: in how many parts of work :func:`compiled` tells how far it is
 PARTS = 4
 _HEAD = """
@@ -41,6 +42,7 @@ def compiled(
     """
     signatures: dict[Any, Signature] = {}
     exceptions: dict[type[BaseException], int] = {}
+    trees: dict[str, _Trees] = {}
     texts = [_HEAD]
     texts += [
         f"declare {kind.replace('(', f'@{name}(', 1)}" for name, kind in sorted(DECLARED.items())
@@ -52,7 +54,7 @@ def compiled(
             for argument in code.co_varnames[: code.co_argcount]
         ]
         signature, text = translated(
-            _tree(function),
+            _tree(function, trees),
             arguments,
             function.__globals__,
             signatures,
@@ -67,18 +69,19 @@ def compiled(
     return object_code("\n".join(texts), step), list(exceptions)
 
 
-def _tree(function: Any) -> ast.FunctionDef:
+def _tree(function: Any, trees: dict[str, _Trees]) -> ast.FunctionDef:
+    """The syntax tree of a function; those of whole files are kept in ``trees``."""
     code = function.__code__
-    trees = _trees(code.co_filename)
+    if code.co_filename not in trees:
+        trees[code.co_filename] = _read(code.co_filename)
     try:
-        return trees[code.co_name, code.co_firstlineno]
+        return trees[code.co_filename][code.co_name, code.co_firstlineno]
     except KeyError:
         raise TypeError(f"{code.co_filename} has no function {code.co_name} any more") from None
 
 
-@cache
-def _trees(path: str) -> dict[tuple[str, int], ast.FunctionDef]:
-    """The functions of a file by name and first line, which is that of a decorator."""
+def _read(path: str) -> _Trees:
+    """The functions of a file; the first line of one is that of its decorator."""
     tree = ast.parse(Path(path).read_bytes(), path)
     return {
         (node.name, min([node.lineno, *(one.lineno for one in node.decorator_list)])): node

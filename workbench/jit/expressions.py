@@ -187,14 +187,12 @@ class Expressions(Lines):
     def _divided(self, node: ast.AST, rest: bool, left: Value, right: Value) -> Value:
         """The quotient, rounded down, or what remains."""
         divisor = right.one
-        if right.number is None:
+        if not right.number:
             failed, go_on = self.new("zero"), self.new("divide")
             self.fork(self.do(f"icmp eq i64 {divisor}, 0"), failed, go_on, SELDOM)
             self.begin(failed)
             self.fail(ZeroDivisionError)
             self.begin(go_on)
-        elif right.number == 0:
-            raise self.refused(node, "it divides by zero")
         positive = right.number is not None and right.number > 0
         if positive and isinstance(node, ast.BinOp) and self._not_negative(node.left):
             name = "urem" if rest else "udiv"
@@ -347,10 +345,21 @@ class Expressions(Lines):
             if index is None or not -len(value.kind.items) <= index < len(value.kind.items):
                 raise self.refused(node, "a tuple has no such item")
             return value.items()[index]
-        address, array = self.element(node)
+        return self.read(*self.element(node))
+
+    def read(self, address: str, array: Array) -> Value:
+        """The element that is at an address."""
         llvm, _, widened = ELEMENTS[array.element]
         found = self.do(f"load {llvm}, ptr {address}")
         return Value(INT, (self.do(f"{widened} {llvm} {found} to i64") if widened else found,))
+
+    def write(self, address: str, array: Array, value: Value) -> None:
+        """Put a number to an address; of a smaller element its lowest bits."""
+        number = self.converted(value, INT).one
+        llvm, _, widened = ELEMENTS[array.element]
+        if widened:
+            number = self.do(f"trunc i64 {number} to {llvm}")
+        self.put(f"store {llvm} {number}, ptr {address}")
 
     def element(self, node: ast.Subscript) -> tuple[str, Array]:
         """The address of an element, and the array's kind."""
@@ -397,9 +406,10 @@ class Expressions(Lines):
             if isinstance(node.op, ast.RShift):
                 return left
             return left and right and isinstance(node.op, ast.Add | ast.Mult | ast.FloorDiv)
-        if isinstance(node, ast.Attribute):
-            return node.attr == "size"
-        return False
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            kind = self.variables.get(node.value.id, (NONE, []))[0]
+            return isinstance(kind, Array) and node.attr == "size"
+        return isinstance(node, ast.Attribute) and node.attr == "size"
 
     def _sliced(self, node: ast.Subscript, part: ast.Slice) -> Value:
         """A part of an array, as Python cuts it."""

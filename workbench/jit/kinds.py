@@ -38,11 +38,9 @@ class Scalar:
     parts: tuple[str, ...]
 
 
-INT, BOOL, NONE = (
-    Scalar("a number", ("i64",)),
-    Scalar("a truth value", ("i1",)),
-    Scalar("nothing", ()),
-)
+INT = Scalar("a number", ("i64",))
+BOOL = Scalar("a truth value", ("i1",))
+NONE = Scalar("nothing", ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbench.jit.expressions import Expressions, Signature
-from workbench.jit.kinds import ELEMENTS, INT, NONE, Kind, Tuple, joined
+from workbench.jit.kinds import BOOL, INT, NONE, Kind, Tuple, joined
 from workbench.jit.lines import Value
 
 __all__ = ["translated"]
@@ -67,12 +68,16 @@ class _Body(Expressions):
         self, function: ast.FunctionDef, arguments: Sequence[tuple[str, Kind]], name: str
     ) -> tuple[Signature, str]:
         """The function."""
-        given = []
+        given, parameters = [], function.args
+        if parameters.vararg or parameters.kwarg or parameters.kwonlyargs or parameters.defaults:
+            raise self.refused(
+                function, "its parameters have defaults, or are as many as are given"
+            )
         for i, (argument, kind) in enumerate(arguments):
             value = Value(kind, tuple(f"%a{i}.{j}" for j in range(len(kind.parts))))
             given += value.typed
             self._assign(function, argument, value)
-        self.counters = _counters(function)
+        self.counters = _counters(function, self.names)
         self._suite(function.body)
         if self.is_open:
             if self._kinds.get(_RESULT, NONE) is not NONE:
@@ -134,13 +139,9 @@ class _Body(Expressions):
                 self._assign_to(one, item)
         elif isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice):
             address, array = self.element(target)
-            if value.kind.parts not in (("i64",), ("i1",)):
+            if value.kind not in (INT, BOOL):
                 raise self.refused(target, f"{value.kind.name} is no element")
-            number = self.converted(value, INT).one
-            llvm = ELEMENTS[array.element][0]
-            if llvm != "i64":
-                number = self.do(f"trunc i64 {number} to {llvm}")
-            self.put(f"store {llvm} {number}, ptr {address}")
+            self.write(address, array, value)
         else:
             raise self.refused(target, f"it assigns to a {type(target).__name__}")
 
@@ -164,8 +165,14 @@ class _Body(Expressions):
         return both
 
     def _on_augassign(self, node: ast.AugAssign) -> None:
-        before, more = self.value(node.target), self.value(node.value)
-        self._assign_to(node.target, self.combined(node, node.op, before, more))
+        if not isinstance(node.target, ast.Subscript):
+            before, more = self.value(node.target), self.value(node.value)
+            self._assign_to(node.target, self.combined(node, node.op, before, more))
+            return
+        # where the element is, is found once
+        address, array = self.element(node.target)
+        before, more = self.read(address, array), self.value(node.value)
+        self.write(address, array, self.combined(node, node.op, before, more))
 
     def _on_if(self, node: ast.If) -> None:
         yes, no, end = self.new("then"), self.new("else"), self.new("end")
@@ -270,7 +277,8 @@ class _Body(Expressions):
         self.is_open = False
 
     def _on_raise(self, node: ast.Raise) -> None:
-        found = self.names.get(node.exc.id) if isinstance(node.exc, ast.Name) else None
+        name = node.exc.id if isinstance(node.exc, ast.Name) else ""
+        found = self.names.get(name, getattr(builtins, name, None))
         if not isinstance(found, type) or not issubclass(found, BaseException) or node.cause:
             raise self.refused(node, "it raises something else than a class of exceptions")
         self.fail(found)
@@ -291,7 +299,7 @@ def _returning(signature: Signature, value: Value, number: int) -> list[str]:
     return [*lines, f"  ret {signature.returned} {whole}"]
 
 
-def _counters(function: ast.FunctionDef) -> set[str]:
+def _counters(function: ast.FunctionDef, names: Mapping[str, Any]) -> set[str]:
     """Variables that only loops over ranges set, from a start that is not negative, upwards."""
     found: set[str] = set()
     others = {argument.arg for argument in function.args.args}
@@ -299,7 +307,7 @@ def _counters(function: ast.FunctionDef) -> set[str]:
     for node in ast.walk(function):
         if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
             targets.add(id(node.target))
-            (found if _upwards(node.iter) else others).add(node.target.id)
+            (found if _upwards(node.iter, names) else others).add(node.target.id)
     for node in ast.walk(function):
         if (
             isinstance(node, ast.Name)
@@ -310,13 +318,14 @@ def _counters(function: ast.FunctionDef) -> set[str]:
     return found - others
 
 
-def _upwards(range_: ast.expr) -> bool:
+def _upwards(range_: ast.expr, names: Mapping[str, Any]) -> bool:
     """Whether a range begins at a number that is not negative, and its step is positive."""
     if not isinstance(range_, ast.Call):
         return False
-    bounds = range_.args
-    if len(bounds) == 1:
-        return True
-    if not isinstance(bounds[0], ast.Constant):
-        return False
-    return len(bounds) == 2 or not isinstance(bounds[2], ast.UnaryOp)
+    start = range_.args[:1] if len(range_.args) > 1 else []
+    for number in (*start, *range_.args[2:]):
+        known = names.get(number.id) if isinstance(number, ast.Name) else None
+        known = number.value if isinstance(number, ast.Constant) else known
+        if not isinstance(known, int) or known < 0:
+            return False
+    return True
