@@ -13,8 +13,8 @@ import itertools
 import json
 from collections.abc import Collection, Iterator
 
-from workbench.diagnostics.author.earley import TooMuch
-from workbench.diagnostics.author.states import AuthorStates, Node
+from workbench.grammar.author.earley import TooMuch
+from workbench.grammar.author.states import AuthorStates, Node
 from workbench.grammar.ir import (
     Alt,
     ByteSet,

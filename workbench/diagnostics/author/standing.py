@@ -10,12 +10,12 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from workbench.automaton.frames import Frame, Stack, deep_end, shortened
-from workbench.diagnostics.author.earley import TooMuch
 from workbench.diagnostics.author.parse import AuthorParse, Dot, OpenPart, WayOut
 from workbench.engine import CompiledGrammar, Matcher
 from workbench.engine.engine import Engine
 from workbench.engine.tokens import resolve_tokens
 from workbench.forks import Level, fork_lock
+from workbench.grammar.author.earley import TooMuch
 from workbench.grammar.ir import Alt, Grammar, Origin
 
 __all__ = ["AuthorText", "author_text"]

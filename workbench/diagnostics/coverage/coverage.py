@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
 
-from workbench.diagnostics.author.earley import TooMuch
 from workbench.diagnostics.author.parse import AuthorParse
 from workbench.diagnostics.author.standing import excerpt
 from workbench.diagnostics.coverage.covered import Coverage, Covered
@@ -18,6 +17,7 @@ from workbench.diagnostics.dead_ends.schema_parts import members
 from workbench.diagnostics.verdicts import as_bytes
 from workbench.engine import CompiledGrammar
 from workbench.engine.tokens import resolve_tokens
+from workbench.grammar.author.earley import TooMuch
 from workbench.grammar.ir import (
     Alt,
     ByteSet,

@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 
-from workbench.diagnostics.author.earley import TooMuch
 from workbench.diagnostics.author.shortest import NEVER, Shortest
-from workbench.diagnostics.author.states import AuthorStates
 from workbench.diagnostics.dead_ends.cuts import Span, cut
 from workbench.diagnostics.dead_ends.findings import Edit, Finding, Suggestion
 from workbench.diagnostics.dead_ends.suggesting import words
 from workbench.diagnostics.verdicts import remake
 from workbench.errors import WorkbenchError
+from workbench.grammar.author.earley import TooMuch
+from workbench.grammar.author.states import AuthorStates
 from workbench.grammar.ir import (
     Alt,
     ByteSet,

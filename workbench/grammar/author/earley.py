@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
-from workbench.diagnostics.author.states import AuthorStates, Node
+from workbench.grammar.author.states import AuthorStates, Node
 from workbench.grammar.ir import Grammar, Guard, Origin, Token
 from workbench.grammar.scopes import passed
 from workbench.wording import number_of
