@@ -61,6 +61,11 @@ from .engine.compile import (
     clear_cache as clear_cache,
     load_compiled as load_compiled,
 )
+from .engine.matching import (
+    Capture as Capture,
+    Match as Match,
+    match as match,
+)
 from .engine.why import (
     Why as Why,
     WhyByte as WhyByte,
@@ -97,6 +102,17 @@ from .frontends.combine import (
     intersection as intersection,
     until as until,
 )
+from .frontends.compose import (
+    alt as alt,
+    capture as capture,
+    define as define,
+    optional as optional,
+    ref as ref,
+    repeat as repeat,
+    seq as seq,
+    text_until as text_until,
+    token as token,
+)
 from .frontends.gbnf import (
     gbnf as gbnf,
 )
@@ -115,6 +131,10 @@ from .frontends.regex import (
 from .grammar.ir import (
     Grammar as Grammar,
     Outcome as Outcome,
+)
+from .grammar.written import (
+    from_rules as from_rules,
+    to_rules as to_rules,
 )
 from .models import (
     LoadedModel as LoadedModel,

@@ -31,7 +31,7 @@ from workbench.grammar.scopes import uses_record
 from workbench.grammar.thompson import Construction, Task
 from workbench.grammar.utf8 import utf8_graph
 
-__all__ = ["AuthorStates", "Node", "State"]
+__all__ = ["AuthorStates", "Node", "State", "Writer"]
 
 Kind = TypingLiteral["rule", "part", "repeat", "body", "other", "scope"]
 
@@ -174,10 +174,14 @@ class AuthorStates:
             self.states += [State(node.number, final=True)]
             node.start = start
         else:
-            node.start = _Writer(self, node).start
+            node.start = self.written(node)
+
+    def written(self, node: Node) -> int:
+        """Write the states of a node; the first of them."""
+        return Writer(self, node).start
 
 
-class _Writer(Construction):
+class Writer(Construction):
     """Writes the states of a node; other nodes are called: rules, counted repetitions, parts that belong elsewhere."""
 
     def __init__(self, author: AuthorStates, node: Node) -> None:
