@@ -251,6 +251,133 @@ WRONG: dict[str, Case] = {
         wb.GrammarSyntaxError,
         r"U\+D800 is half of a surrogate pair",
     ),
+    "gbnf with rules in a list": (
+        lambda: any_.gbnf("root ::= x", rules=[GRAMMAR]),
+        WrongType,
+        "gbnf takes rules as grammars by name, not a list",
+    ),
+    "gbnf with a rule that is a number": (
+        lambda: any_.gbnf("root ::= x", rules={"x": 3}),
+        WrongType,
+        "the rule 'x' of gbnf takes grammars.*not an int",
+    ),
+    "gbnf with a rule of no name": (
+        lambda: wb.gbnf("root ::= x", rules={"x y": GRAMMAR}),
+        ValueError,
+        "'x y' is no name of a rule",
+    ),
+    # composition
+    "seq of a number": (
+        lambda: any_.seq("a", 3),
+        WrongType,
+        "seq takes grammars, and texts that stand for themselves, not an int",
+    ),
+    "seq of a list": (lambda: any_.seq(["a"]), WrongType, r"not a list: .*seq\(\*parts\)"),
+    "seq of half a pair": (lambda: wb.seq("\ud800"), ValueError, "seq: .*half of a surrogate pair"),
+    "alt of a schema": (
+        lambda: any_.alt({"type": "null"}),
+        WrongType,
+        "not a dict: make one with workbench.json_schema",
+    ),
+    "repeat of a compiled grammar": (
+        lambda: any_.repeat(wb.compile(GRAMMAR, BYTES)),
+        WrongType,
+        "pass what it was compiled from, compiled.grammar",
+    ),
+    "repeat fewer than no times": (
+        lambda: wb.repeat("a", -1),
+        ValueError,
+        "repeat takes 0 or a positive integer, not -1",
+    ),
+    "repeat half a time": (lambda: any_.repeat("a", 0.5), WrongType, "not a float"),
+    "repeat backwards": (
+        lambda: wb.repeat("a", 3, 2),
+        ValueError,
+        "at least 3 and at most 2: write them in order",
+    ),
+    "optional None": (lambda: any_.optional(None), WrongType, "optional takes grammars.*not None"),
+    "token of None": (lambda: any_.token(None), WrongType, "names and ids of tokens, not None"),
+    "token without a name": (lambda: wb.token(), ValueError, "a token needs an id or a name"),
+    "token of a negative id": (lambda: wb.token(-1), ValueError, "-1 is not the id of a token"),
+    "text_until a list": (
+        lambda: any_.text_until(["a"]),
+        WrongType,
+        r"not a list: pass each by itself, as in text_until\(\*stops\)",
+    ),
+    "text_until nothing": (lambda: wb.text_until(), ValueError, "no marker to stop at"),
+    "text_until an empty text": (lambda: wb.text_until(""), ValueError, "a marker is not empty"),
+    "capture without a name": (
+        lambda: any_.capture(GRAMMAR, "a"),
+        WrongType,
+        "capture takes a name as text, not a Grammar",
+    ),
+    "ref of a grammar": (
+        lambda: any_.ref(GRAMMAR),
+        WrongType,
+        "ref takes a name as text, not a Grammar",
+    ),
+    "ref of nothing": (
+        lambda: wb.compile(wb.ref("a"), BYTES),
+        ValueError,
+        r"the name 'a' is used but not defined: .*workbench.define\(\{'a': …\}\)",
+    ),
+    "define nothing": (lambda: wb.define(), ValueError, "define takes at least one rule"),
+    "define of a grammar": (
+        lambda: any_.define(GRAMMAR),
+        WrongType,
+        "define takes rules by name.*not a Grammar",
+    ),
+    "define a name twice": (
+        lambda: wb.define({"a": "1"}, a="2"),
+        ValueError,
+        "'a' is given twice",
+    ),
+    "define a number": (
+        lambda: any_.define(a=3),
+        WrongType,
+        r"define\(a=…\) takes grammars.*not an int",
+    ),
+    "define itself alone": (
+        lambda: wb.compile(wb.define(a=wb.ref("a")), BYTES),
+        wb.UnsatisfiableGrammar,
+        "can never be completed",
+    ),
+    "match of a text": (
+        lambda: any_.match("a", "a"),
+        WrongType,
+        "match takes a Grammar, not a str",
+    ),
+    "match with a number": (
+        lambda: any_.match(GRAMMAR, 3),
+        WrongType,
+        "match takes a text, bytes or a sequence of token ids, not an int",
+    ),
+    "match of ids alone": (
+        lambda: wb.match(GRAMMAR, [97]),
+        ValueError,
+        "token ids are those of a vocabulary",
+    ),
+    "match of an id that is none": (
+        lambda: wb.match(GRAMMAR, [999], BYTES),
+        ValueError,
+        "the vocabulary has no token 999",
+    ),
+    "match past its bound": (
+        lambda: wb.match(wb.capture("a", GRAMMAR), "a" * 50, max_items=10),
+        wb.GrammarTooComplex,
+        "more than 10 items of a parse",
+    ),
+    "to_rules of a text": (lambda: any_.to_rules("a"), WrongType, "to_rules takes a Grammar"),
+    "from_rules of a grammar": (
+        lambda: any_.from_rules(GRAMMAR),
+        WrongType,
+        "a text that to_rules wrote, not a Grammar",
+    ),
+    "from_rules of another text": (
+        lambda: wb.from_rules('{"format": "other"}'),
+        wb.GrammarSyntaxError,
+        "this is no text that to_rules wrote",
+    ),
     "until of None": (
         lambda: any_.until(None),
         WrongType,
