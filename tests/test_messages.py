@@ -342,6 +342,35 @@ WRONG: dict[str, Case] = {
         wb.UnsatisfiableGrammar,
         "can never be completed",
     ),
+    "choice of a text": (lambda: any_.choice("abc"), WrongType, "not a str: put it in a list"),
+    "choice of numbers": (lambda: any_.choice([1, 2]), WrongType, "choice takes texts, not an int"),
+    "choice of nothing": (lambda: wb.choice([]), ValueError, "choice takes at least one text"),
+    "choice of no labels": (lambda: wb.choice({}), ValueError, "choice takes at least one text"),
+    "choice of half a pair": (
+        lambda: wb.choice(["\ud800"]),
+        ValueError,
+        "choice: .*half of a surrogate pair",
+    ),
+    "substring of a path": (
+        lambda: any_.substring(Path("a.txt")),
+        WrongType,
+        "not a path: pass what the file holds",
+    ),
+    "substring by lines": (
+        lambda: any_.substring("a", "line"),
+        ValueError,
+        "the unit of substring is 'character' or 'word', not 'line'",
+    ),
+    "substring by words of bytes": (
+        lambda: wb.substring(b"a", "word"),
+        WrongType,
+        "substring by words takes a document as text, not a bytes",
+    ),
+    "substring of half a pair": (
+        lambda: wb.substring("\ud800"),
+        ValueError,
+        "half of a surrogate pair",
+    ),
     "match of a text": (
         lambda: any_.match("a", "a"),
         WrongType,

@@ -96,6 +96,9 @@ from .export.verify import (
     Verification as Verification,
     verify as verify,
 )
+from .frontends.choice import (
+    choice as choice,
+)
 from .frontends.combine import (
     complement as complement,
     difference as difference,
@@ -127,6 +130,9 @@ from .frontends.python_types import (
 )
 from .frontends.regex import (
     regex as regex,
+)
+from .frontends.substring import (
+    substring as substring,
 )
 from .grammar.ir import (
     Grammar as Grammar,

@@ -18,8 +18,8 @@ from workbench.engine.tokens import resolve_tokens
 from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar
 from workbench.grammar.author.captures import Capture, LeftmostFirst
 from workbench.grammar.author.earley import TooMuch
-from workbench.grammar.ir import Grammar, Token, walk
-from workbench.grammar.lazy import captured, written_ahead
+from workbench.grammar.ir import Grammar
+from workbench.grammar.lazy import captured
 from workbench.inputs import need_at_least, need_grammar, need_vocabulary, wrong_type
 from workbench.vocabulary import Vocabulary
 
@@ -116,8 +116,7 @@ def _of_bytes(
         found = tuple(parse.captures())
     except TooMuch:
         raise GrammarTooComplex("items of a parse", most) from None
-    # what a parse does not know, such as items that have to differ, the engine does
-    if not _names_tokens(grammar) and not _accepts(grammar, _single_bytes(), list(data)):
+    if _is_unsure(parse) and not _accepts(grammar, _single_bytes(), list(data)):
         return None
     return Match(data, found)
 
@@ -143,7 +142,7 @@ def _of_tokens(
         found = tuple(parse.captures())
     except TooMuch:
         raise GrammarTooComplex("items of a parse", most) from None
-    if not _accepts(grammar, vocabulary, read):
+    if _is_unsure(parse) and not _accepts(grammar, vocabulary, read):
         return None
     return Match(bytes(parse.data), found)
 
@@ -156,12 +155,10 @@ def _accepts(grammar: Grammar, vocabulary: Vocabulary, ids: list[int]) -> bool:
     return matcher.accept_tokens(ids) == len(ids) and matcher.is_accepting
 
 
-def _names_tokens(grammar: Grammar) -> bool:
-    return any(
-        isinstance(part, Token)
-        for expr in written_ahead(grammar.rules).values()
-        for part in walk(expr)
-    )
+def _is_unsure(parse: LeftmostFirst) -> bool:
+    """Whether the text may be none of the grammar: that items differ, the engine knows and a parse does not."""
+    scopes = (node.scope for node in parse.states.nodes)
+    return any(scope is not None and scope.gather is not None for scope in scopes)
 
 
 @lru_cache(maxsize=1)

@@ -163,7 +163,7 @@ class Shortest:
             number = todo.pop()
             before = len(states.states)
             states.enter(number)
-            if len(states.states) > MAX_STATES:
+            if len(states.states) > MAX_STATES or states.is_partial:
                 raise TooMuch
             mine = self._members.setdefault(number, [])
             mine += range(before, len(states.states))

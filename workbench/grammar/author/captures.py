@@ -95,7 +95,7 @@ class LeftmostFirst(Earley):
         self, grammar: Grammar, tokens: Mapping[Token, Set[int]] | None
     ) -> AuthorStates:
         """State machines whose steps are in the author's order."""
-        return _OrderedStates(grammar, tokens)
+        return _OrderedStates(grammar, tokens, ahead=False)
 
     def captures(self) -> list[Capture]:
         """What was captured, by where it begins, outer ones first. Nothing for a text that is not complete."""

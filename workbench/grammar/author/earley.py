@@ -95,7 +95,7 @@ class Earley:
         self, grammar: Grammar, tokens: Mapping[Token, Set[int]] | None
     ) -> AuthorStates:
         """The state machines that are read with."""
-        return AuthorStates(grammar, tokens)
+        return AuthorStates(grammar, tokens, ahead=False)
 
     def __len__(self) -> int:
         """Number of symbols read; there is one column more."""
