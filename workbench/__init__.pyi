@@ -61,6 +61,11 @@ from .engine.compile import (
     clear_cache as clear_cache,
     load_compiled as load_compiled,
 )
+from .engine.matching import (
+    Capture as Capture,
+    Match as Match,
+    match as match,
+)
 from .engine.why import (
     Why as Why,
     WhyByte as WhyByte,
@@ -91,11 +96,25 @@ from .export.verify import (
     Verification as Verification,
     verify as verify,
 )
+from .frontends.choice import (
+    choice as choice,
+)
 from .frontends.combine import (
     complement as complement,
     difference as difference,
     intersection as intersection,
     until as until,
+)
+from .frontends.compose import (
+    alt as alt,
+    capture as capture,
+    define as define,
+    optional as optional,
+    ref as ref,
+    repeat as repeat,
+    seq as seq,
+    text_until as text_until,
+    token as token,
 )
 from .frontends.gbnf import (
     gbnf as gbnf,
@@ -112,9 +131,16 @@ from .frontends.python_types import (
 from .frontends.regex import (
     regex as regex,
 )
+from .frontends.substring import (
+    substring as substring,
+)
 from .grammar.ir import (
     Grammar as Grammar,
     Outcome as Outcome,
+)
+from .grammar.written import (
+    from_rules as from_rules,
+    to_rules as to_rules,
 )
 from .models import (
     LoadedModel as LoadedModel,

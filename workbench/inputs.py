@@ -35,6 +35,7 @@ __all__ = [
     "need_trace",
     "need_vocabulary",
     "read_text",
+    "wrong_part",
     "wrong_schema",
     "wrong_text",
     "wrong_type",
@@ -136,6 +137,20 @@ def wrong_schema(value: Any) -> WrongType:
     return wrong_type(
         "json_schema", "a schema (a mapping or a boolean) or its JSON text", value, instead
     )
+
+
+def wrong_part(value: Any, who: str) -> WrongType:
+    """Where a part of a grammar was wanted, and something that is neither a grammar nor a text came."""
+    wanted = "grammars, and texts that stand for themselves"
+    if isinstance(value, list | tuple):
+        instead = "pass each by itself, as in seq(*parts)"
+    elif isinstance(value, int) and not isinstance(value, bool):
+        instead = "a number is written as a text, a token as workbench.token(…)"
+    elif isinstance(value, re.Pattern):
+        instead = "pass workbench.regex(pattern.pattern)"
+    else:
+        instead = _make_grammar(value)
+    return wrong_type(who, wanted, value, instead)
 
 
 def need_grammar(value: Any, who: str) -> None:

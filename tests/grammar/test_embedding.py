@@ -120,7 +120,9 @@ def test_names_origins_and_outcomes_are_kept() -> None:
     part = schema({"type": "string", "format": "no such"})
     made = embed({"root": Seq((Ref("list"), Ref("text")))}, "root", {"list": gbnf, "text": part})
     assert set(made.rules) >= {"root", "list", "list.item", "text"}
-    assert made.rules["list.item"].origin == gbnf.rules["item"].origin
+    place, there = made.rules["list.item"].origin, gbnf.rules["item"].origin
+    assert place and there and (place.start, place.end) == (there.start, there.end)
+    assert (place.pointer, place.rule) == ("list › item", "list.item")
     assert [o.pointer for o in made.outcomes] == [
         o.pointer.replace("#", "text#", 1) for o in part.outcomes
     ]

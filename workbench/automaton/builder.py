@@ -30,7 +30,7 @@ from workbench.automaton.network import (
     Automaton,
     Sources,
 )
-from workbench.automaton.rows import by_source, closure, offsets, skips_of, useful_rows
+from workbench.automaton.rows import Skips, by_source, closure, offsets, useful_rows
 from workbench.changes import assigned, at_once
 from workbench.grammar.analysis import Analysis
 from workbench.grammar.ir import (
@@ -277,7 +277,7 @@ class _Builder(EntryPositions):
         asked = ((calls[2] & calls[3]) == -1) & ~busy[calls[4]]
         if not asked.any():
             return calls
-        skips = skips_of(rows[:, plain].T.tolist())
+        skips = Skips(rows)
         ends = set(self.ends)
         tail: dict[int, bool] = {}
         for i in np.flatnonzero(asked).tolist():

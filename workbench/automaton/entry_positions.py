@@ -13,9 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from workbench.automaton.budgets import Budgets, too_complex
 from workbench.automaton.extents import extent_of
-from workbench.automaton.fragments import Pieces
+from workbench.automaton.fragments import Marks, Pieces
 from workbench.automaton.inlining import inlined
 from workbench.automaton.languages import language_of
 from workbench.automaton.left_corner import Call, corners, needed
@@ -27,8 +29,9 @@ from workbench.automaton.network import (
     ScopeSpec,
     WatchSpec,
 )
-from workbench.automaton.rows import closure, skips_of
+from workbench.automaton.rows import Skips, closure
 from workbench.grammar.analysis import Analysis, first_uses
+from workbench.grammar.byte_graph import ByteGraph
 from workbench.grammar.ir import (
     Expr,
     Graph,
@@ -300,22 +303,20 @@ class EntryPositions(Pieces):
         most = None if expr.max is None else expr.max - 1
         self.repeats.append((middle, b, Repeat(expr.item, max(expr.min - 1, 0), most)))
 
-    def _without_empty(
-        self, start: int, expr: Expr, marks: tuple[int, int, int], n_calls: int
-    ) -> int:
+    def _without_empty(self, start: int, expr: Expr, marks: Marks, n_calls: int) -> int:
         """A start with copies of all edges that ``start`` reaches without consuming."""
-        edges = self.edges(marks).T.tolist()
-        seen = set(closure(start, skips_of(edges)))
+        edges = self.edges(marks)
+        seen = set(closure(start, Skips(edges)))
         fresh = self.position(expr.origin)
-        for at, low, high, to in edges:
-            if low >= 0 and at in seen:
-                self.rows.extend((fresh, low, high, to))
+        begins = edges[:, (edges[1] >= 0) & np.isin(edges[0], list(seen))]
+        for _, low, high, to in begins.T.tolist():
+            self.rows.extend((fresh, low, high, to))
         self.calls += [
             call._replace(source=fresh) for call in self.calls[n_calls:] if call.source in seen
         ]
         return fresh
 
-    def _left_corner(self, name: str, marks: tuple[int, int, int], n_calls: int) -> int:
+    def _left_corner(self, name: str, marks: Marks, n_calls: int) -> int:
         """The start of a left-recursive rule, whose group is written here as a whole (see ``left_corner.py``)."""
         group = self.analysis.groups[name]
         members = [one for one in sorted(group) if one in self.analysis.productive]
@@ -368,6 +369,8 @@ class EntryPositions(Pieces):
             for symbol in symbols:
                 self.rows.extend((a, symbol, symbol, b))
             self.doubtful |= not symbols
+        elif isinstance(expr, ByteGraph):
+            self.table(expr, a, b, origin)
         else:
             raise TypeError(f"not an expression: {expr!r}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.automaton.memo import Memo
 from workbench.grammar.analysis import passes_through
+from workbench.grammar.byte_graph import ByteGraph
 from workbench.grammar.ir import (
     Alt,
     ByteSet,
@@ -74,6 +75,8 @@ def _extent_of_one(expr: Expr, done: dict[int, _Extent]) -> _Extent:
         return 1, alphabet
     if isinstance(expr, Guard):
         return 0, 0
+    if isinstance(expr, ByteGraph):
+        return int(not expr.is_nullable), _ANY_BYTE
     if not isinstance(expr, Seq | Alt | Repeat | Scope | Graph):
         return 1, _ANY_BYTE
     parts = [done[id(part)] for part in children(expr)]

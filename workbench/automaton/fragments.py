@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from workbench.automaton.memo import Memo
 from workbench.automaton.repeats import LONG_RUN, collapsed, runs_joined
+from workbench.grammar.byte_graph import ByteGraph
 from workbench.grammar.ir import (
     EMPTY,
     Alt,
@@ -33,7 +34,7 @@ from workbench.grammar.ir import (
 from workbench.grammar.thompson import Construction, Task
 from workbench.grammar.utf8 import byte_ranges, utf8_graph
 
-__all__ = ["EXPANSION", "Fragment", "Pieces", "Rows"]
+__all__ = ["EXPANSION", "Fragment", "Marks", "Pieces", "Rows"]
 
 #: repetitions of at most this many leaves are written out, others are counted
 EXPANSION = 6
@@ -50,6 +51,8 @@ _NONE: _State = "none"
 
 #: rows by column
 Rows = NDArray[np.int32]
+#: how much has been collected
+Marks = tuple[int, int, int, int]
 
 
 class Fragment(NamedTuple):
@@ -100,6 +103,8 @@ class Pieces(Construction):
         self.placed: list[tuple[Fragment, int, int, int]] = []
         #: counted repeats: source, target, what is repeated
         self.repeats: list[tuple[int, int, Repeat]] = []
+        #: edges in arrays
+        self.tables: list[Rows] = []
         #: where runs of positions with one origin begin, and the origins
         self.origins: list[tuple[int, Origin | None]] = []
         self.doubtful = False
@@ -212,6 +217,18 @@ class Pieces(Construction):
         else:
             self.rows.extend((a, -1, -1, b))
 
+    def table(self, graph: ByteGraph, a: int, b: int, origin: Origin | None) -> None:
+        """A finite automaton in arrays."""
+        first = self.position(origin, graph.n_states)
+        rows = graph.rows.copy()
+        rows[0] += first
+        rows[3] += first
+        ends = np.flatnonzero(graph.ends).astype(np.int32) + first
+        none = np.full(len(ends), -1, dtype=np.int32)
+        self.tables += [rows, np.stack([ends, none, none, np.full_like(ends, b)])]
+        self.skip(a, first + graph.start)
+        self.doubtful |= not len(ends)
+
     def _bytes(self, mask: int, a: int, b: int) -> None:
         ranges = byte_ranges(mask)
         for low, high in ranges:
@@ -258,21 +275,22 @@ class Pieces(Construction):
 
     # -- rows ----------------------------------------------------------------------------------
 
-    def marks(self) -> tuple[int, int, int]:
+    def marks(self) -> Marks:
         """How much has been collected: with it, :meth:`edges` gives only what comes later."""
-        return len(self.rows), len(self.literals), len(self.placed)
+        return len(self.rows), len(self.literals), len(self.placed), len(self.tables)
 
-    def edges(self, since: tuple[int, int, int] = (0, 0, 0)) -> Rows:
+    def edges(self, since: Marks = (0, 0, 0, 0)) -> Rows:
         """Columns source, first byte, last byte and target of all edges, unordered.
 
         Empty edges have -1 as their first byte, and as the last one their guard or -1.
         """
-        rows, literals, placed = since
+        rows, literals, placed, tables = since
         parts = [np.array(self.rows[rows:], dtype=np.int32).reshape(-1, 4).T]
         if len(self.literals) > literals:
             parts.append(_of_literals(self.literals[literals:]))
         if len(self.placed) > placed:
             parts.append(_moved(self.placed[placed:]))
+        parts += self.tables[tables:]
         return np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
 
 
@@ -389,6 +407,8 @@ def _leaves(expr: Expr, most: int) -> int:
         elif isinstance(node, Repeat):
             total += 1
             stack.append(node.item)
+        elif isinstance(node, ByteGraph):
+            total += node.rows.shape[1]
         elif isinstance(node, Graph):
             total += len(node.edges)
         elif isinstance(node, Literal):

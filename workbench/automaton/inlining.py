@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from workbench.automaton.budgets import Budgets
 from workbench.grammar.analysis import Analysis, bottom_up
+from workbench.grammar.byte_graph import ByteGraph
 from workbench.grammar.ir import (
     Alt,
     CharSet,
@@ -78,6 +79,8 @@ class _Sizes:
             return 1 if not part.ranges or part.ranges[-1][1] < 0x80 else 4
         if isinstance(part, Ref):
             return self.rules.get(part.name, 2)
+        if isinstance(part, ByteGraph):
+            return int(part.rows.shape[1])
         if isinstance(part, Seq | Alt | Graph):
             return sum(known[id(one)] for one in children(part))
         if isinstance(part, Repeat):
@@ -107,7 +110,7 @@ def _right_linear(group: frozenset[str], analysis: Analysis) -> bool:
                 stack += [(item, tail) for item in part.items]
             elif isinstance(part, Repeat):
                 stack.append((part.item, tail and part.max == 1))
-            elif isinstance(part, Graph):
+            elif isinstance(part, Graph) and not isinstance(part, ByteGraph):
                 leaving = {source for source, _, _ in part.edges}
                 stack += [
                     (label, tail and target in part.finals and target not in leaving)

@@ -11,12 +11,14 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from workbench.errors import WorkbenchError
+from workbench.grammar.byte_graph import ByteGraph
 from workbench.grammar.components import strongly_connected
 from workbench.grammar.ir import (
     EMPTY,
     Alt,
     Expr,
     Graph,
+    Literal,
     OtherText,
     Ref,
     Repeat,
@@ -30,6 +32,9 @@ from workbench.grammar.rewriting import rewrite
 from workbench.grammar.scopes import written_out
 
 __all__ = ["NotRegular", "resolve"]
+
+#: bytes of the texts of an automaton in arrays that are listed
+_LISTED = 500_000
 
 
 class NotRegular(WorkbenchError):
@@ -74,6 +79,8 @@ def resolve(parts: Sequence[Expr], rules: Mapping[str, Expr]) -> list[Expr]:
             return spelled_out(part)
         if isinstance(part, Scope):
             return written_out(part)
+        if isinstance(part, ByteGraph):
+            return _listed(part)
         return said.get(part.name) if isinstance(part, Ref) else None
 
     done: dict[int, Expr] = {}
@@ -87,6 +94,12 @@ def resolve(parts: Sequence[Expr], rules: Mapping[str, Expr]) -> list[Expr]:
             # uses inside of the group were left alone, those outside are replaced
             done.clear()
     return [rewrite(part, spelled) for part in parts]
+
+
+def _listed(graph: ByteGraph) -> Expr:
+    """An automaton in arrays as its texts, where these are not long, else as a graph."""
+    texts = graph.texts(_LISTED)
+    return graph.plain() if texts is None else Alt(tuple(map(Literal, texts)))
 
 
 def _uses(expr: Expr) -> list[Ref]:

@@ -22,6 +22,7 @@ _POINTED = re.compile(
     r"(?:\$defs|definitions|properties|patternProperties|additionalProperties|items|prefixItems|additionalItems"
     r"|unevaluated\w+|dependentSchemas|dependencies|propertyNames|contains|allOf|anyOf|oneOf|not|if|then|else)(?:/|$)"
 )
+_STEP = " › "
 _NUMBER = re.compile(r"~\d{2,}$|~[2-9]$")
 
 
@@ -29,7 +30,8 @@ def is_of_schema(automaton: Automaton) -> bool:
     """Whether the parts of the automaton have JSON pointers."""
     asked = (automaton.start, *range(min(ASKED, len(automaton.state_origins))))
     return any(
-        origin.pointer is not None
+        # in a grammar that others stand in, places of these have their names before them
+        origin.pointer is not None and _STEP not in origin.pointer.partition("#")[0]
         for state in asked
         if state < len(automaton.state_origins)
         for origin in automaton.state_origins[state]

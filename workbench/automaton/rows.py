@@ -12,9 +12,24 @@ from numpy.typing import NDArray
 
 from workbench.automaton.network import JUMP
 
-__all__ = ["by_source", "closure", "offsets", "skips_of", "useful_rows"]
+__all__ = ["Skips", "by_source", "closure", "offsets", "skips_of", "useful_rows"]
 
 _Rows = NDArray[np.int32]
+
+
+class Skips:
+    """Where empty edges without a guard lead, by source; of rows as columns: quick for many."""
+
+    def __init__(self, rows: _Rows) -> None:
+        plain = rows[:, (rows[1] < 0) & (rows[2] < 0)]
+        plain = plain[:, plain[0].argsort(kind="stable")]
+        self._sources, self._targets = plain[0], plain[3]
+
+    def get(self, source: int, _default: Sequence[int] = ()) -> Sequence[int]:
+        """The targets from one source, in their order."""
+        begin, end = self._sources.searchsorted([source, source + 1])
+        found: list[int] = self._targets[begin:end].tolist()
+        return found
 
 
 def skips_of(rows: Iterable[Sequence[int]]) -> dict[int, list[int]]:
@@ -26,7 +41,7 @@ def skips_of(rows: Iterable[Sequence[int]]) -> dict[int, list[int]]:
     return skips
 
 
-def closure(start: int, skips: dict[int, list[int]]) -> list[int]:
+def closure(start: int, skips: Skips | dict[int, list[int]]) -> list[int]:
     """The positions that empty edges lead to from one, itself first."""
     seen = {start}
     order = [start]

@@ -44,7 +44,7 @@ from workbench.grammar.encoding import (
     gather_out,
 )
 from workbench.grammar.ir import Expr, Grammar
-from workbench.grammar.lazy import LazyRules, written_ahead
+from workbench.grammar.lazy import LazyRules, captured, written_ahead
 
 __all__ = ["FORMAT", "Artifact", "read_artifact", "write_artifact"]
 
@@ -196,6 +196,7 @@ def _encode(artifact: Artifact) -> bytes:
         "kind": grammar.kind,
         "lazy": lazy,
         "written": [name for name in written_ahead(grammar.rules) if lazy and name in rules],
+        "captures": dict(captured(grammar.rules)),
         "source": _source_out(grammar.source),
         "outcomes": json.dumps(
             [
@@ -327,6 +328,9 @@ def _grammar(
     if header["lazy"]:
         written = [text_of(name) for name in header["written"]]
         rules = StoredRules(decoder, start, f"file {key}", path, written)
+        # files that know of none were written before there were any
+        captures = header.get("captures", {}).items()
+        rules.captures = {text_of(rule): text_of(name) for rule, name in captures}
     else:
         rules = {name: decoder.rule(name) for name in decoder.rules}
     # in place of a tuple

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.decoding.decoder import Decoder
 from workbench.decoding.prompt import Prompt
 from workbench.decoding.samplers import Sampling
 from workbench.decoding.trace import FinishReason, Trace, TraceStep
+from workbench.engine import CompiledGrammar
+from workbench.engine.matching import Capture, captures_of
 from workbench.models import LoadedModel
 from workbench.wording import number_of
 
@@ -25,6 +27,18 @@ class Generation:
     token_ids: tuple[int, ...]
     finish_reason: FinishReason
     trace: Trace
+    compiled: CompiledGrammar | None = field(default=None, repr=False)
+
+    @property
+    def captures(self) -> tuple[Capture, ...]:
+        """What the grammar's captures hold, with their bytes in the text, found anew at each call.
+
+        Nothing for a text that is not complete or was cut at a stop text; see :func:`~workbench.match` for texts
+        that can be read in several ways. Raises ``GrammarTooComplex`` for a text that is too much work.
+        """
+        if self.compiled is None or self.finish_reason == "stop":
+            return ()
+        return captures_of(self.compiled, self.token_ids)
 
     def __repr__(self) -> str:
         shown = self.text if len(self.text) <= 60 else self.text[:57] + "..."
@@ -82,7 +96,8 @@ def generate(  # noqa: PLR0913 - options, by keyword
     text = decoder.text
     if reason == "stop":
         text = text[: min(text.find(s) for s in stops if s in text)]
-    return Generation(text, tuple(decoder.token_ids), reason, decoder.trace)
+    compiled = decoder.compiled
+    return Generation(text, tuple(decoder.token_ids), reason, decoder.trace, compiled)
 
 
 def _run(

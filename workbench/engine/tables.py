@@ -305,16 +305,18 @@ def _columns(more: _More, names: tuple[str, ...], rows: Sequence[tuple[int, ...]
 
 def _call_order(a: Automaton) -> NDArray[np.int32]:
     """Rank of each state: below the start states of what it calls, which form no cycles."""
-    starts = a.entry_state[a.call_entry].tolist()
-    bounds = a.call_start.tolist()
+    starts = a.entry_state[a.call_entry]
     rank = np.zeros(a.n_states, dtype=np.int32)
-    callers = [s for s in range(a.n_states) if bounds[s] < bounds[s + 1]]
-    if not callers:
+    # those that neither call nor are called may have any
+    asked = np.unique(np.concatenate([np.flatnonzero(np.diff(a.call_start)), starts]))
+    if not len(asked):
         return rank
-    components = strongly_connected(a.n_states, lambda s: starts[bounds[s] : bounds[s + 1]])
+    called = asked.searchsorted(starts).tolist()
+    begins, ends = a.call_start[asked].tolist(), a.call_start[asked + 1].tolist()
+    components = strongly_connected(len(asked), lambda i: called[begins[i] : ends[i]])
     for place, component in enumerate(components):
-        for state in component:
-            rank[state] = len(components) - place
+        for i in component:
+            rank[asked[i]] = len(components) - place
     return rank
 
 

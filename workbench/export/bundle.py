@@ -7,6 +7,7 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -18,12 +19,23 @@ from workbench.diagnostics.dead_ends.findings import counted
 from workbench.engine import CompiledGrammar
 from workbench.errors import ExportRefused, WorkbenchError
 from workbench.export.gbnf_writer import to_gbnf
-from workbench.export.recipe import Recipe, build, examine, examples_of, source_text, versions
+from workbench.export.recipe import (
+    SOURCE_FILES,
+    Recipe,
+    build,
+    examine,
+    examples_of,
+    made,
+    source_text,
+    versions,
+)
 from workbench.export.targets import ExportedTargets, export_targets
 from workbench.files import to_be_written
 from workbench.grammar.fingerprint import fingerprint
 from workbench.grammar.ir import Grammar, Token, walk
-from workbench.grammar.lazy import written_ahead
+from workbench.grammar.lazy import captured, written_ahead
+from workbench.grammar.places import named_parts
+from workbench.grammar.written import to_rules
 from workbench.inputs import need_grammar, need_path, need_vocabulary
 from workbench.readable import readable
 from workbench.wording import number_of
@@ -143,15 +155,8 @@ def _recipe(
     ):
         raise ExportRefused(["the grammar names tokens, and examples are decided byte by byte"])
     kind, start, source = grammar.kind, grammar.start, source_text(grammar)
-    if kind not in ("json_schema", "gbnf", "regex") or source is None:
-        # written by hand: its GBNF is its source
-        try:
-            text = to_gbnf(grammar)
-        except WorkbenchError as error:
-            raise ExportRefused([f"it has no source, and no GBNF: {error}"]) from error
-        if text.looser:
-            raise ExportRefused([f"it has no source, and as GBNF: {', '.join(text.looser)}"])
-        kind, start, source = "gbnf", "root", text.text
+    if kind not in SOURCE_FILES or source is None or not _reads_again(grammar, options):
+        kind, start, source = _written(grammar)
     recipe = Recipe(
         kind=kind,
         start=start if kind == "gbnf" else "root",
@@ -165,6 +170,30 @@ def _recipe(
     )
     _check_options(grammar, recipe)
     return recipe
+
+
+def _reads_again(grammar: Grammar, options: Mapping[str, Any]) -> bool:
+    """Whether a grammar is all in its source: one that others were put into may not be."""
+    if not named_parts(grammar):
+        return True
+    try:
+        again = made(grammar.kind, source_text(grammar) or "", grammar.start, options)
+    except WorkbenchError:
+        return False
+    return fingerprint(again) == fingerprint(grammar)
+
+
+def _written(grammar: Grammar) -> tuple[str, str, str]:
+    """Kind, start and source of a grammar that has no source: its GBNF, or else its rules."""
+    if not captured(grammar.rules):
+        with suppress(WorkbenchError):
+            text = to_gbnf(grammar)
+            if not text.looser:
+                return "gbnf", "root", text.text
+    try:
+        return "rules", grammar.start, to_rules(grammar)
+    except WorkbenchError as error:
+        raise ExportRefused([f"it has no source, and its rules are too many: {error}"]) from error
 
 
 def _check_options(grammar: Grammar, recipe: Recipe) -> None:

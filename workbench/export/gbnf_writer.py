@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, replace
 
 from workbench.errors import GrammarTooComplex, WorkbenchError
+from workbench.grammar.byte_graph import ByteGraph
 from workbench.grammar.ir import (
     Alt,
     ByteSet,
@@ -173,6 +174,8 @@ class _Writer:
                 return self.repeat(expr)
             case Ref(name=name):
                 return self.rule(name), _ATOM
+            case ByteGraph():
+                return self.byte_graph(expr)
             case Graph():
                 return self.graph(expr), _ATOM
             case Token():
@@ -247,6 +250,15 @@ class _Writer:
             count = f"{least}" if most == least else f"{least},{'' if most is None else most}"
             sign = f"{{{count}}}"
         return f"{item}{sign}", _SEQUENCE
+
+    def byte_graph(self, graph: ByteGraph) -> tuple[str, int]:
+        """Its texts where they can be listed, else one rule a state."""
+        texts = graph.texts(MAX_CHARACTERS)
+        if texts is not None:
+            return self.alternatives(tuple(map(Literal, texts)))
+        if graph.n_states > MAX_RULES:
+            raise GrammarTooComplex("rules of a GBNF text", MAX_RULES)
+        return self.graph(graph), _ATOM
 
     def graph(self, graph: Graph) -> str:
         """One rule a state: what may still come from it."""

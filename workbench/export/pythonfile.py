@@ -63,4 +63,5 @@ def _maker(recipe: Recipe) -> str:
         return f"SOURCE = {value!r}\ngrammar = wb.regex(SOURCE{given})\n"
     lines = "\n".join(f"    {line!r}" for line in recipe.source.splitlines(keepends=True) or [""])
     start = f", {recipe.start!r}" if recipe.kind == "gbnf" else ""
-    return f"SOURCE = (\n{lines}\n)\ngrammar = wb.{recipe.kind}(SOURCE{start}{given})\n"
+    maker = "from_rules" if recipe.kind == "rules" else recipe.kind
+    return f"SOURCE = (\n{lines}\n)\ngrammar = wb.{maker}(SOURCE{start}{given})\n"

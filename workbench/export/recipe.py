@@ -26,6 +26,7 @@ from workbench.export.gbnf_writer import GbnfText, to_gbnf
 from workbench.export.page import page
 from workbench.export.testfile import TEST_FILE
 from workbench.grammar.ir import Grammar
+from workbench.grammar.written import from_rules
 from workbench.inputs import need_examples, wrong_type
 from workbench.vocabulary.labels import quoted
 
@@ -54,6 +55,7 @@ SOURCE_FILES = {
     "json_schema": "grammar.schema.json",
     "gbnf": "grammar.source.gbnf",
     "regex": "grammar.regex.json",
+    "rules": "grammar.rules.json",
 }
 GBNF_FILE = "grammar.gbnf"
 #: Characters of a GBNF text that is read back and held against the examples: half a minute.
@@ -78,7 +80,7 @@ class Example:
 class Recipe:
     """All that a bundle is made of.
 
-    ``source`` is the text of the schema, GBNF or pattern; ``options`` are those of its front end.
+    ``source`` is the text of the schema, GBNF, pattern or rules; ``options`` are those of its front end.
     ``tokenizer`` describes the vocabulary that ``tokenizer_report`` is about. ``dead_end_note`` says why dead
     ends are accepted.
     """
@@ -152,6 +154,8 @@ def made(kind: str, source: str, start: str, options: Mapping[str, Any]) -> Gram
             pattern = json.loads(source)
             data = bytes.fromhex(pattern["hex"]) if "hex" in pattern else pattern["pattern"]
             return regex(data, **options)
+        if kind == "rules":
+            return from_rules(source, **options)
     except (TypeError, ValueError, KeyError) as error:
         raise WorkbenchError(f"the source cannot be read with its options: {error}") from error
     raise WorkbenchError(f"there is no front end for grammars of kind {kind!r}")
@@ -160,7 +164,7 @@ def made(kind: str, source: str, start: str, options: Mapping[str, Any]) -> Gram
 def source_text(grammar: Grammar) -> str | None:
     """The source of a grammar as text; None when it has none that can be read again."""
     source = grammar.source
-    if grammar.kind == "gbnf" and isinstance(source, str):
+    if grammar.kind in ("gbnf", "rules") and isinstance(source, str):
         return source
     if grammar.kind == "regex" and isinstance(source, str | bytes):
         pattern = {"hex": source.hex()} if isinstance(source, bytes) else {"pattern": source}

@@ -33,6 +33,8 @@ def source_grammar():
         return wb.json_schema(text, **options)
     if about["kind"] == "gbnf":
         return wb.gbnf(text, about["start"], **options)
+    if about["kind"] == "rules":
+        return wb.from_rules(text)
     pattern = json.loads(text)
     return wb.regex(
         bytes.fromhex(pattern["hex"]) if "hex" in pattern else pattern["pattern"], **options

@@ -23,6 +23,8 @@ Extensions, which llama.cpp refuses:
 - ``b"\\xff\\x00"`` is bytes and ``b[\\x80-\\xff]`` one byte out of a class; ``\\xHH`` is a byte in them, a
   code point elsewhere. ``~`` of a part with bytes above 0x7F is any byte string but those.
 - ``<[1000,1004-1007]>`` is one token out of several ids.
+- ``%json {"type": …}`` is the texts of a JSON Schema, ``%regex /[a-z]+/`` those of a pattern (see
+  :func:`~workbench.regex`); a slash in it is written ``\\/``, or stands in a class.
 
 A text that defines a rule ``b`` or ``until`` means that rule by the name, as it does for llama.cpp.
 
@@ -34,6 +36,7 @@ A text that defines a rule ``b`` or ``until`` means that rule by the name, as it
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -42,6 +45,7 @@ from workbench.collector import CollectorWaits
 from workbench.errors import GrammarSyntaxError
 from workbench.frontends.gbnf_dialects import refuse_hexadecimal
 from workbench.frontends.gbnf_operators import Operations
+from workbench.frontends.gbnf_parts import Parts, given_parts
 from workbench.frontends.gbnf_syntax import parse_tree
 from workbench.frontends.gbnf_terminals import Terminals
 from workbench.frontends.kept import kept, limits_of
@@ -65,28 +69,39 @@ __all__ = ["gbnf"]
 _COUNTS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
-def gbnf(text: str | bytes, start: str = "root", *, budgets: Budgets | None = None) -> Grammar:
+def gbnf(
+    text: str | bytes,
+    start: str = "root",
+    *,
+    rules: Mapping[str, Grammar | str | bytes] | None = None,
+    budgets: Budgets | None = None,
+) -> Grammar:
     """Make a grammar of a GBNF text; ``start`` names the rule that the whole output must match.
 
-    The notation and its extensions (``&``, ``~``, ``until(…)``, bytes) are described in this module.
+    The notation and its extensions (``&``, ``~``, ``until(…)``, bytes, ``%json``, ``%regex``) are described in this
+    module. ``rules`` are grammars that the text uses by name: schemas, patterns, compositions, any others.
     Bytes are read as UTF-8, or as their byte order mark says. Raises ``WrongType`` for what is no text,
     ``GrammarSyntaxError`` with the position of what is malformed,
-    undefined, defined twice or not regular where it has to be, and ``GrammarTooComplex`` when the automaton
-    of an operation has too many states for ``budgets``.
+    undefined, defined twice or not regular where it has to be, ``GrammarTooComplex`` when the automaton
+    of an operation has too many states for ``budgets``, and ``ValueError`` for a name in ``rules`` that is none.
     """
     limits = chosen(budgets, "gbnf")
     source = _decode(text)
+    given = given_parts(rules)
 
     def make() -> Grammar:
         with CollectorWaits():
-            return _grammar(source, start, limits)
+            return _grammar(source, start, limits, given)
 
+    if given:
+        return make()
     return kept("gbnf", source, [start, *limits_of(limits)], make)
 
 
-def _grammar(source: str, start: str, limits: Budgets) -> Grammar:
-    refuse_hexadecimal(source)
-    tree = parse_tree(source)
+def _grammar(source: str, start: str, limits: Budgets, given: Mapping[str, Grammar]) -> Grammar:
+    parts = Parts(source, given)
+    refuse_hexadecimal(parts.text)
+    tree = parse_tree(parts.text, source, frozenset(given))
     terminals, operations = Terminals(source), Operations(source)
     rules: dict[str, Expr] = {}
     starts: dict[str, int] = {}
@@ -101,6 +116,14 @@ def _grammar(source: str, start: str, limits: Budgets) -> Grammar:
                 end=name.end_pos,
                 hint="join the two with '|', or rename one",
             )
+        if name.value in given:
+            raise GrammarSyntaxError(
+                f"rule {name.value!r} is defined here and passed in rules",
+                text=source,
+                start=name.start_pos,
+                end=name.end_pos,
+                hint="rename one of the two",
+            )
         starts[name.value] = name.start_pos
         rules[name.value] = _Builder(terminals, operations, str(name)).build(rule.children[1])
     if start not in rules:
@@ -108,9 +131,10 @@ def _grammar(source: str, start: str, limits: Budgets) -> Grammar:
             f"there is no rule named {start!r}, and the grammar starts with it",
             hint=f"defined are: {', '.join(list(rules)[:8])}; pass start=… to begin with another",
         )
-    _check_references(source, rules, operations)
+    _check_references(source, rules, operations, parts.names)
     with using(limits):
-        return Grammar(operations.settle(rules), start, kind="gbnf", source=source)
+        settled = operations.settle(rules, parts.rules(rules) if operations.found else {})
+        return parts.embedded(settled, start)
 
 
 def _decode(text: str | bytes) -> str:
@@ -125,12 +149,14 @@ def _decode(text: str | bytes) -> str:
     return text
 
 
-def _check_references(source: str, rules: dict[str, Expr], operations: Operations) -> None:
-    known = rules.keys() | operations.found.keys()
+def _check_references(
+    source: str, rules: dict[str, Expr], operations: Operations, parts: set[str]
+) -> None:
+    known = rules.keys() | operations.found.keys() | parts
     for expr in (*rules.values(), *operations.operands()):
         for part in walk(expr):
             if isinstance(part, Ref) and part.name not in known and part.origin:
-                near = get_close_matches(part.name, rules, n=1)
+                near = get_close_matches(part.name, [*rules, *parts], n=1)
                 raise GrammarSyntaxError(
                     f"rule {part.name!r} is used but not defined",
                     text=source,

@@ -7,7 +7,7 @@ the automaton of its language takes that place.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from workbench.automaton import regular
@@ -44,8 +44,10 @@ class Operations:
         for operation in self.found.values():
             yield from operation.operands
 
-    def settle(self, rules: dict[str, Expr]) -> dict[str, Expr]:
-        """Put the result of each operation in its place.
+    def settle(
+        self, rules: dict[str, Expr], parts: Mapping[str, Expr] | None = None
+    ) -> dict[str, Expr]:
+        """Put the result of each operation in its place; ``parts`` are rules that use no operations.
 
         Raises ``GrammarSyntaxError`` with the position of what is not regular, and ``GrammarTooComplex``.
         """
@@ -63,7 +65,7 @@ class Operations:
                     f"{operation.origin.rule!r}, so it is not regular",
                     operation.origin,
                 )
-            done[names[component[0]]] = self._result(operation, ChainMap(done, rules))
+            done[names[component[0]]] = self._result(operation, done, rules, parts or {})
         return {
             name: rewrite(expr, lambda part: done.get(part.name) if isinstance(part, Ref) else None)
             for name, expr in rules.items()
@@ -80,12 +82,14 @@ class Operations:
                     seen.add(part.name)
                     if part.name in self.found:
                         used.add(part.name)
-                    else:
+                    elif part.name in rules:
                         todo.append(rules[part.name])
         return used
 
-    def _result(self, operation: _Operation, rules: ChainMap[str, Expr]) -> Graph:
+    def _result(self, operation: _Operation, *known: Mapping[str, Expr]) -> Graph:
         sign, operands, origin = operation
+        # only looked up in: what is first is found first
+        rules: ChainMap[str, Expr] = ChainMap(*known)  # type: ignore[arg-type]
         try:
             if sign == "~":
                 return regular.complement(operands[0], rules=rules, origin=origin)

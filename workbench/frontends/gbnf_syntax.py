@@ -164,8 +164,10 @@ def _parser(names: frozenset[str]) -> Any:
     )
 
 
-def parse_tree(source: str) -> Any:
+def parse_tree(source: str, told: str | None = None, names: frozenset[str] = frozenset()) -> Any:
     """Parse a GBNF text into a lark tree of rules, with character offsets in ``meta``.
+
+    ``told`` is the text as its author wrote it, for errors; ``names`` are rules that came with it.
 
     Raises ``GrammarSyntaxError``, also for a text without rules.
     """
@@ -173,8 +175,9 @@ def parse_tree(source: str) -> Any:
 
     # A byte order mark is no part of the text; a blank in its place keeps the offsets.
     text = " " + source[1:] if source.startswith("\ufeff") else source
+    source = source if told is None else told
     try:
-        tree = _parser(_names(text)).parse(text)
+        tree = _parser(_names(text) | names & {"b", "until"}).parse(text)
     except UnexpectedCharacters as error:
         raise _named(_stray_character(source, error.pos_in_stream), source) from None
     except UnexpectedToken as error:

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from workbench.grammar.byte_graph import ByteGraph
 from workbench.grammar.components import strongly_connected
 from workbench.grammar.ir import (
     Alt,
@@ -86,7 +87,7 @@ def first_uses(expr: Expr, nullable: Callable[[Expr], bool]) -> set[str]:
                 stack.append(item)
                 if not nullable(item):
                     break
-        elif isinstance(part, Graph):
+        elif isinstance(part, Graph) and not isinstance(part, ByteGraph):
             stack += _first_labels(part, nullable)
         else:
             stack += children(part)
@@ -179,6 +180,8 @@ class Analysis:
             return "" not in part.texts and not part.opening and self.is_nullable(part.body)
         if isinstance(part, Scope):
             return not part.required and not part.least and known(part.item)
+        if isinstance(part, ByteGraph):
+            return part.is_nullable
         return isinstance(part, Guard)
 
     def _has_text(self, part: Expr, known: Callable[[Expr], bool]) -> bool:
@@ -198,7 +201,7 @@ class Analysis:
             return known(part.item)
         if isinstance(part, Token):
             return self.spelled(part)
-        return True
+        return not isinstance(part, ByteGraph) or part.has_text(self.missing)
 
     def _has_character(self, part: CharSet) -> bool:
         if not self.missing:

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import NoReturn, get_args
 from weakref import WeakValueDictionary
 
+from workbench.grammar.byte_graph import ByteGraph
 from workbench.grammar.expressions import (
     Alt,
     ByteSet,
@@ -97,7 +98,8 @@ class _Rule:
         if isinstance(expr, Seq | Alt):
             return expr.items
         if isinstance(expr, Graph):
-            return self.graph(expr)
+            # one over bytes was checked when it was made
+            return () if isinstance(expr, ByteGraph) else self.graph(expr)
         if isinstance(expr, Scope):
             return (expr.item,)
         if isinstance(expr, Repeat):

@@ -13,6 +13,7 @@ from typing import Literal as OneOf
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.grammar.byte_graph import ByteGraph
 from workbench.grammar.ir import (
     Alt,
     ByteSet,
@@ -35,9 +36,21 @@ from workbench.grammar.ir import (
 
 __all__ = ["DTYPES", "ROLES", "STYLES", "Decoder", "Encoder", "gather_in", "gather_out"]
 
-_LITERAL, _BYTES, _CHARS, _SEQ, _ALT, _REPEAT, _REF, _GRAPH, _TOKEN, _OTHER, _SCOPE, _GUARD = range(
-    12
-)
+(
+    _LITERAL,
+    _BYTES,
+    _CHARS,
+    _SEQ,
+    _ALT,
+    _REPEAT,
+    _REF,
+    _GRAPH,
+    _TOKEN,
+    _OTHER,
+    _SCOPE,
+    _GUARD,
+    _TABLE,
+) = range(13)
 _GUARDS: tuple[OneOf["may", "take", "other", "end", "between", "value", "name"], ...] = (
     "may",
     "take",
@@ -135,6 +148,9 @@ class Encoder:
             return _REPEAT, numbers[id(expr.item)][0], self._count(expr.min), most
         if isinstance(expr, Ref):
             return _REF, self.text(expr.name)
+        if isinstance(expr, ByteGraph):
+            data = expr.rows.astype("<i4").tobytes(), np.packbits(expr.ends).tobytes()
+            return _TABLE, expr.n_states, expr.start, *map(self.text, data)
         if isinstance(expr, Graph):
             row = [_GRAPH, expr.n_states, expr.start, len(expr.finals), *expr.finals]
             for source, label, target in expr.edges:
@@ -315,6 +331,11 @@ class Decoder:
             return Ref(self.text(name), origin=origin)
         if kind == _GRAPH:
             return self._graph(given, origin)
+        if kind == _TABLE:
+            n_states, start, edges, ends = given
+            rows = np.frombuffer(self.bytes(edges), dtype="<i4").reshape(4, -1)
+            bits = np.unpackbits(np.frombuffer(self.bytes(ends), dtype=np.uint8), count=n_states)
+            return ByteGraph(rows, bits.astype(np.bool_), start)
         if kind == _TOKEN:
             negated, n_ids, *rest = given
             names = tuple(map(self.text, rest[n_ids:]))

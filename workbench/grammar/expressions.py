@@ -126,6 +126,10 @@ class Graph(Expr):
     finals: tuple[int, ...]
     edges: tuple[tuple[int, Expr, int], ...]
 
+    def labels(self) -> tuple[Expr, ...]:
+        """The expressions on its edges."""
+        return tuple(label for _, label, _ in self.edges)
+
 
 @dataclass(frozen=True, slots=True)
 class Token(Expr):
@@ -278,7 +282,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
     if isinstance(expr, Repeat | Scope):
         return (expr.item,)
     if isinstance(expr, Graph):
-        return tuple(label for _, label, _ in expr.edges)
+        return expr.labels()
     return ()
 
 

@@ -102,11 +102,37 @@ class Grammar:
     def __post_init__(self) -> None:
         if self.start not in self.rules:
             raise ValueError(f"start rule {self.start!r} is not defined")
-        if hasattr(self.rules, "emitted"):  # LazyRules: written when they are used
+        if hasattr(type(self.rules), "all"):  # LazyRules: written when they are used
             return
         for name, expr in self.rules.items():
             check_rule(name, expr, self.rules)
 
+    def __add__(self, other: object) -> Grammar:
+        """This, then that; a text stands for itself."""
+        return _composing().added(self, other) if _may_stand(other) else NotImplemented
+
+    def __radd__(self, other: object) -> Grammar:
+        return _composing().added(other, self) if _may_stand(other) else NotImplemented
+
+    def __or__(self, other: object) -> Grammar:
+        """This or that; a text stands for itself."""
+        return _composing().either(self, other) if _may_stand(other) else NotImplemented
+
+    def __ror__(self, other: object) -> Grammar:
+        return _composing().either(other, self) if _may_stand(other) else NotImplemented
+
     def __repr__(self) -> str:
         known = getattr(self.rules, "emitted", self.rules)
         return f"<Grammar {self.kind}: {number_of(len(known), 'rule')}, start {self.start!r}>"
+
+
+def _may_stand(value: object) -> bool:
+    """Whether a value may be a part of a grammar by an operator."""
+    return isinstance(value, Grammar | str | bytes)
+
+
+def _composing() -> Any:
+    # it makes grammars itself
+    from workbench.grammar import composing
+
+    return composing

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from workbench.forks import Level, fork_lock
 from workbench.grammar.ir import Expr, Ref, walk
 
-__all__ = ["LazyRules", "written_ahead"]
+__all__ = ["LazyRules", "captured", "written_ahead"]
 
 
 class LazyRules(Mapping[str, Expr]):
@@ -27,9 +27,11 @@ class LazyRules(Mapping[str, Expr]):
     and kind of grammar promise the same rules, origins and outcomes. None promises nothing.
 
     ``written`` are rules that are there already and promise nothing: those among which others are embedded.
+    ``captures`` are rules whose texts are told apart in what was read, each with the name that it has there.
     """
 
     written: Mapping[str, Expr] = MappingProxyType({})
+    captures: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, emit: Callable[[str], Expr], start: str, key: str | None = None) -> None:
         self._emit = emit
@@ -77,3 +79,8 @@ class LazyRules(Mapping[str, Expr]):
 def written_ahead(rules: Mapping[str, Expr]) -> Mapping[str, Expr]:
     """The rules that are there already and promise nothing: all but those that are written on demand."""
     return rules.written if isinstance(rules, LazyRules) else rules
+
+
+def captured(rules: Mapping[str, Expr]) -> Mapping[str, str]:
+    """The rules whose texts are captured, each with its name there."""
+    return rules.captures if isinstance(rules, LazyRules) else {}

@@ -2,7 +2,7 @@
 
 What a leaf becomes, where positions are kept, and which repeats are counted instead of written out is up to the
 subclasses: ``automaton/fragments.py`` makes edges of bytes, ``automaton/subsets.py`` edges of characters,
-``diagnostics/author/states.py`` the states of the author's rules, ``scopes.py`` the places of a scope.
+``grammar/author/states.py`` the states of the author's rules, ``scopes.py`` the places of a scope.
 """
 
 from __future__ import annotations

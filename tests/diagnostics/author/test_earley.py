@@ -11,12 +11,12 @@ import workbench as wb
 from tests.engine.grammars import grammars
 from tests.frontends.ir_match import matches
 from tests.oracle import Oracle
-from workbench.diagnostics.author.earley import TooMuch
 from workbench.diagnostics.author.parse import AuthorParse
 from workbench.diagnostics.author.shortest import NEVER, Shortest
-from workbench.diagnostics.author.states import AuthorStates
 from workbench.diagnostics.verdicts import byte_vocabulary
 from workbench.engine.tokens import resolve_tokens
+from workbench.grammar.author.earley import TooMuch
+from workbench.grammar.author.states import AuthorStates
 from workbench.grammar.ir import (
     Alt,
     CharSet,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 import workbench as wb
 from tests.engine.grammars import grammars
 from workbench.diagnostics.author.shortest import NEVER, Shortest
-from workbench.diagnostics.author.states import AuthorStates
+from workbench.grammar.author.states import AuthorStates
 from workbench.grammar.ir import Grammar
 
 LIST = 'root ::= item ("," item)*\nitem ::= [0-9]+ | "nil" | list\nlist ::= "(" root ")"'
@@ -88,7 +88,7 @@ def test_members_of_a_schema() -> None:
 
 
 def test_an_example_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workbench.diagnostics.author.earley.DEFAULT_ITEMS", 100)
+    monkeypatch.setattr("workbench.grammar.author.earley.DEFAULT_ITEMS", 100)
     found = wb.coverage(wb.regex("a*"), ["a", "a" * 100])
     assert found.accepted == 1 and found.unread == (b"a" * 100,)
 

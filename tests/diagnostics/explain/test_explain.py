@@ -259,7 +259,7 @@ def test_a_matcher_that_has_forgotten_its_beginning() -> None:
 
 
 def test_a_text_that_is_too_much_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workbench.diagnostics.author.earley.DEFAULT_ITEMS", 200)
+    monkeypatch.setattr("workbench.grammar.author.earley.DEFAULT_ITEMS", 200)
     matcher = after(wb.gbnf(NESTED + "# another\n"), b"{a:[" + b"1," * 60)
     why = wb.explain(matcher, "}")
     assert why.terms == "automaton" and "parser items" in why.note

@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from workbench.diagnostics.author.earley import Column, Earley, Item, TooMuch, members
-from workbench.diagnostics.author.states import Node
+from workbench.grammar.author.earley import Column, Earley, Item, TooMuch, members
+from workbench.grammar.author.states import Node
 from workbench.grammar.ir import Origin
 
 __all__ = ["AuthorParse", "Dot", "OpenPart", "WayOut"]

@@ -13,8 +13,8 @@ import itertools
 import json
 from collections.abc import Collection, Iterator
 
-from workbench.diagnostics.author.earley import TooMuch
-from workbench.diagnostics.author.states import AuthorStates, Node
+from workbench.grammar.author.earley import TooMuch
+from workbench.grammar.author.states import AuthorStates, Node
 from workbench.grammar.ir import (
     Alt,
     ByteSet,
@@ -163,7 +163,7 @@ class Shortest:
             number = todo.pop()
             before = len(states.states)
             states.enter(number)
-            if len(states.states) > MAX_STATES:
+            if len(states.states) > MAX_STATES or states.is_partial:
                 raise TooMuch
             mine = self._members.setdefault(number, [])
             mine += range(before, len(states.states))

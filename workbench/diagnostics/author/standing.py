@@ -10,13 +10,14 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from workbench.automaton.frames import Frame, Stack, deep_end, shortened
-from workbench.diagnostics.author.earley import TooMuch
 from workbench.diagnostics.author.parse import AuthorParse, Dot, OpenPart, WayOut
 from workbench.engine import CompiledGrammar, Matcher
 from workbench.engine.engine import Engine
 from workbench.engine.tokens import resolve_tokens
 from workbench.forks import Level, fork_lock
+from workbench.grammar.author.earley import TooMuch
 from workbench.grammar.ir import Alt, Grammar, Origin
+from workbench.grammar.places import home
 
 __all__ = ["AuthorText", "author_text"]
 
@@ -152,7 +153,9 @@ def author_frame(part: OpenPart, parse: AuthorParse, grammar: Grammar) -> Frame:
 
 def _dotted(part: OpenPart, dot: Dot, grammar: Grammar) -> str:
     """An item as the literature writes it: a rule with a dot where the text stands; "" where that is unknown."""
-    place, source = part.place, grammar.source
+    place = part.place
+    written = grammar if place is None else home(grammar, place)[0]
+    source = written.source
     if place is None or place.start is None or place.end is None or not isinstance(source, str):
         return ""
     at = _dot_position(part, dot, source)
@@ -160,7 +163,7 @@ def _dotted(part: OpenPart, dot: Dot, grammar: Grammar) -> str:
         return ""
     whole = place.start, place.end
     start, end = whole if dot == Dot() else _alternative(part, at[0], grammar) or whole
-    spaced = grammar.kind == "gbnf"
+    spaced = written.kind == "gbnf"
     left, right = source[start : at[0]], source[at[0] : end]
     if spaced:
         left, right = (" ".join(_COMMENT.sub(_kept, text).split()) for text in (left, right))
@@ -227,10 +230,11 @@ def _kept(found: re.Match[str]) -> str:
 
 def excerpt(place: Origin | None, grammar: Grammar) -> str:
     """What an author wrote at a place, in one line and shortened."""
-    source: Any = grammar.source
     text = ""
     if place is None:
         return text
+    grammar, place = home(grammar, place)
+    source: Any = grammar.source
     if place.start is not None and isinstance(source, str | bytes):
         part = source[place.start : place.end]
         text = part if isinstance(part, str) else part.decode("latin-1")

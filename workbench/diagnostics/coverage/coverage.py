@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
 
-from workbench.diagnostics.author.earley import TooMuch
 from workbench.diagnostics.author.parse import AuthorParse
 from workbench.diagnostics.author.standing import excerpt
 from workbench.diagnostics.coverage.covered import Coverage, Covered
@@ -18,6 +17,7 @@ from workbench.diagnostics.dead_ends.schema_parts import members
 from workbench.diagnostics.verdicts import as_bytes
 from workbench.engine import CompiledGrammar
 from workbench.engine.tokens import resolve_tokens
+from workbench.grammar.author.earley import TooMuch
 from workbench.grammar.ir import (
     Alt,
     ByteSet,
@@ -30,6 +30,7 @@ from workbench.grammar.ir import (
     walk,
 )
 from workbench.grammar.lazy import LazyRules
+from workbench.grammar.places import named_parts, step_into
 from workbench.inputs import need_examples, need_grammar, need_vocabulary
 from workbench.vocabulary import Vocabulary
 
@@ -71,6 +72,7 @@ def coverage(
         parts = list(_pointers(grammar, used.places))
     else:
         parts = [*_rules(grammar, used.rules), *_places(grammar, used.places)]
+        parts += _members(grammar, used.places)
     accepted = len(texts) - len(used.refused) - len(used.unread)
     return Coverage(tuple(parts), len(texts), accepted, tuple(used.refused), tuple(used.unread))
 
@@ -116,8 +118,21 @@ def _names(grammar: Grammar) -> list[str]:
     return [name for name in grammar.rules if name in seen]
 
 
+def _schemas(grammar: Grammar, path: str = "") -> Iterator[str]:
+    """The names of the schemas that stand in a grammar: their members are told, not their rules."""
+    for name, part in named_parts(grammar).items():
+        if part.kind == "json_schema":
+            yield path + name
+        yield from _schemas(part, f"{path}{name}.")
+
+
+def _inside(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{name}." for name in names)
+
+
 def _rules(grammar: Grammar, uses: Mapping[str, int]) -> Iterator[Covered]:
-    names = _names(grammar)
+    schemas = tuple(_schemas(grammar))
+    names = [n for n in _names(grammar) if n not in schemas and not n.startswith(_inside(schemas))]
     if len(names) > 1:
         for name in names:
             yield Covered("rule", name, uses.get(name, 0))
@@ -128,34 +143,52 @@ def _places(grammar: Grammar, uses: Mapping[Origin, int]) -> Iterator[Covered]:
 
     An alternative is used when something inside its span is, in the same rule.
     """
-    spans: dict[tuple[int, int], int] = {}
+    spans: dict[_Span, int] = {}
     for origin, count in uses.items():
-        if origin.start is not None and origin.end is not None:
-            span = origin.start, origin.end
+        if (span := _span(origin)) is not None:
             spans[span] = max(spans.get(span, 0), count)
-    told: dict[tuple[int, int], str] = {}
+    told: dict[_Span, str] = {}
     for name in _names(grammar):
         for part in walk(grammar.rules[name]):
             wanted = list(part.items) if isinstance(part, Alt) else []
             if isinstance(part, LiteralExpr | ByteSet | CharSet | Ref | Token):
                 wanted.append(part)
             for one in wanted:
-                place = one.origin
-                if place and place.start is not None and place.end is not None:
-                    told.setdefault((place.start, place.end), place.rule or name)
-    for (start, end), name in sorted(told.items()):
-        inside = (n for (a, b), n in spans.items() if start <= a and b <= end)
-        source = excerpt(Origin(start=start, end=end), grammar)
+                if one.origin and (span := _span(one.origin)) is not None:
+                    told.setdefault(span, one.origin.rule or name)
+    for (within, start, end), name in sorted(told.items()):
+        inside = (n for (p, a, b), n in spans.items() if p == within and start <= a and b <= end)
+        source = excerpt(Origin(within or None, start, end), grammar)
         yield Covered("place", name, max(inside, default=0), start, end, source)
 
 
-def _pointers(grammar: Grammar, uses: Mapping[Origin, int]) -> Iterator[Covered]:
+#: The part in whose text something is written, "" for the grammar itself; its first and last character.
+_Span = tuple[str, int, int]
+
+
+def _span(origin: Origin) -> _Span | None:
+    if origin.start is None or origin.end is None:
+        return None
+    return origin.pointer or "", origin.start, origin.end
+
+
+def _members(grammar: Grammar, uses: Mapping[Origin, int], path: str = "") -> Iterator[Covered]:
+    """The members that the schemas in a grammar list."""
+    for name, part in named_parts(grammar).items():
+        if part.kind == "json_schema":
+            yield from _pointers(part, uses, path + step_into(name))
+        else:
+            yield from _members(part, uses, path + step_into(name))
+
+
+def _pointers(grammar: Grammar, uses: Mapping[Origin, int], path: str = "") -> Iterator[Covered]:
     """The members that a schema lists; used when the place itself is, or one below it."""
     counts: dict[str, int] = {}
     for origin, count in uses.items():
-        if origin.pointer is not None:
-            counts[origin.pointer] = max(counts.get(origin.pointer, 0), count)
+        if origin.pointer is not None and origin.pointer.startswith(path):
+            pointer = origin.pointer[len(path) :]
+            counts[pointer] = max(counts.get(pointer, 0), count)
     for pointer in members(grammar.source):
         found = (n for p, n in counts.items() if p == pointer or p.startswith(f"{pointer}/"))
         source = excerpt(Origin(pointer=pointer), grammar)
-        yield Covered("pointer", pointer, max(found, default=0), source=source)
+        yield Covered("pointer", path + pointer, max(found, default=0), source=source)

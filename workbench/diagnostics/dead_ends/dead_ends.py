@@ -18,6 +18,7 @@ from workbench.diagnostics.dead_ends.findings import (
     Finding,
     Suggestion,
     ordered,
+    part_of,
 )
 from workbench.diagnostics.dead_ends.grammar_parts import costly_parts, useless_parts
 from workbench.diagnostics.dead_ends.live import live_dead_ends
@@ -36,6 +37,7 @@ from workbench.engine.tokens import resolve_tokens
 from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar, WorkbenchError
 from workbench.frontends.given import grammar_of, schema_of
 from workbench.grammar.ir import Grammar, Token
+from workbench.grammar.places import named_parts
 from workbench.inputs import need_examples, need_grammar, need_vocabulary
 from workbench.wording import number_of
 
@@ -107,6 +109,7 @@ def dead_ends(
     work.parts(grammar)
     work.listed(grammar, vocabulary)
     work.rules(grammar, vocabulary)
+    work.within(grammar, vocabulary)
     try:
         compiled = compile_grammar(grammar, vocabulary)
     except UnsatisfiableGrammar as error:
@@ -226,6 +229,17 @@ class _Work:
         self.checked.append("the rules, for loops without an exit")
         if stopped:
             self.stopped.append(stopped)
+
+    def within(self, grammar: Grammar, vocabulary: Vocabulary) -> None:
+        """The same of the grammars that stand in one, each by itself, with its name before what is told."""
+        for name, part in named_parts(grammar).items():
+            work = _Work([])
+            work.parts(part)
+            work.listed(part, vocabulary)
+            work.rules(part, vocabulary)
+            work.within(part, vocabulary)
+            self.findings += [part_of(name, part.start, finding) for finding in work.findings]
+            self.stopped += [f"{name}: {reason}" for reason in work.stopped]
 
     def no_text(
         self, error: UnsatisfiableGrammar, grammar: Grammar, vocabulary: Vocabulary

@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from workbench.automaton.frames import Stack
+from workbench.grammar.ir import Origin
+from workbench.grammar.places import within
 from workbench.readable import readable
 from workbench.vocabulary.labels import quoted
 from workbench.wording import joined, number_of
@@ -24,6 +26,7 @@ __all__ = [
     "Suggestion",
     "counted",
     "distinct",
+    "part_of",
 ]
 
 Kind = Literal[
@@ -300,6 +303,24 @@ class Finding:
             "suggestion": self.suggestion and self.suggestion.to_json(),
             "steps": None if self.steps is None else list(self.steps),
         }
+
+
+def part_of(name: str, start: str, finding: Finding) -> Finding:
+    """A finding about a grammar that stands under a name in another one.
+
+    Paths to it and its edits are those of the part alone: of these only the words are kept.
+    """
+    suggestion = finding.suggestion
+    place = within(name, Origin(finding.pointer, rule=finding.rule or None), start)
+    return replace(
+        finding,
+        path=None,
+        token_ids=(),
+        stack=(),
+        rule=place.rule or name,
+        pointer=None if finding.pointer is None else place.pointer,
+        suggestion=None if suggestion is None else replace(suggestion, edits=(), effect=()),
+    )
 
 
 @readable

@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 
-from workbench.diagnostics.author.earley import TooMuch
 from workbench.diagnostics.author.shortest import NEVER, Shortest
-from workbench.diagnostics.author.states import AuthorStates
 from workbench.diagnostics.dead_ends.cuts import Span, cut
 from workbench.diagnostics.dead_ends.findings import Edit, Finding, Suggestion
 from workbench.diagnostics.dead_ends.suggesting import words
 from workbench.diagnostics.verdicts import remake
 from workbench.errors import WorkbenchError
+from workbench.grammar.author.earley import TooMuch
+from workbench.grammar.author.states import AuthorStates
 from workbench.grammar.ir import (
     Alt,
     ByteSet,
@@ -31,7 +31,8 @@ from workbench.grammar.ir import (
     children,
     walk,
 )
-from workbench.grammar.lazy import LazyRules
+from workbench.grammar.lazy import LazyRules, written_ahead
+from workbench.grammar.places import named_parts
 from workbench.grammar.utf8 import utf8_graph
 from workbench.vocabulary.labels import bytes_text
 
@@ -61,7 +62,7 @@ def useless_parts(
     Only ``helpful`` findings have suggestions. Lazily written rules promise to have texts, so there is nothing
     to find in them.
     """
-    if isinstance(grammar.rules, LazyRules):
+    if not (names := _reached(grammar)):
         return [], ""
     try:
         alone = Shortest(AuthorStates(grammar, tokens))
@@ -69,7 +70,7 @@ def useless_parts(
     except (TooMuch, RecursionError):
         return [], "the rules are too many to look for loops without an exit"
     found: list[tuple[Finding, Iterator[_Candidate]]] = []
-    for name in _reached(grammar):
+    for name in names:
         node = alone.states.rule(name)
         if alone.rule(name) >= NEVER:
             found.append((_endless(grammar, name, alone.to(node)), _exits(grammar, name)))
@@ -179,12 +180,21 @@ def _costly_alternatives(
 
 
 def _reached(grammar: Grammar) -> list[str]:
-    order = [grammar.start]
-    for name in order:
-        for part in walk(grammar.rules[name]):
-            if isinstance(part, Ref) and part.name not in order:
-                order.append(part.name)
-    return order
+    """The rules that the start leads to, but those written on demand and those of grammars that stand in this one."""
+    parts, written = named_parts(grammar), written_ahead(grammar.rules)
+    order = dict.fromkeys([grammar.start] if grammar.start in written else ())
+    todo = list(order)
+    for name in todo:
+        for part in walk(written[name]):
+            if (
+                isinstance(part, Ref)
+                and part.name not in order
+                and part.name in written
+                and part.name.partition(".")[0] not in parts
+            ):
+                order[part.name] = None
+                todo.append(part.name)
+    return todo
 
 
 def _dead_alternatives(expr: Expr, shortest: Shortest) -> Iterator[Expr]:

@@ -19,13 +19,13 @@ import numpy as np
 
 from workbench.automaton.languages import language_of
 from workbench.automaton.network import MANY
-from workbench.diagnostics.author.earley import TooMuch
 from workbench.diagnostics.author.shortest import NEVER, Shortest, other_text
-from workbench.diagnostics.author.states import AuthorStates, Node
 from workbench.diagnostics.dead_ends.ways_out import always_ends
 from workbench.engine import CompiledGrammar
 from workbench.engine.tokens import resolve_tokens
 from workbench.errors import GrammarTooComplex
+from workbench.grammar.author.earley import TooMuch
+from workbench.grammar.author.states import AuthorStates, Node
 from workbench.grammar.ir import CharSet, Graph, Guard, OtherText
 from workbench.grammar.scopes import passed
 from workbench.wording import number_of

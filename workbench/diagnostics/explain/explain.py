@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from workbench.automaton.frames import Frame, Stack
 from workbench.automaton.network import NOT_BUILT
-from workbench.diagnostics.author.earley import TooMuch
 from workbench.diagnostics.author.parse import AuthorParse
 from workbench.diagnostics.author.standing import (
     AuthorText,
@@ -29,6 +28,7 @@ from workbench.diagnostics.author.standing import (
 from workbench.engine import Matcher
 from workbench.engine.why import Nearest, Why, WhyByte, WhyEnd
 from workbench.errors import GrammarTooComplex, VocabularyError
+from workbench.grammar.author.earley import TooMuch
 from workbench.inputs import need_matcher, wrong_type
 from workbench.vocabulary import Vocabulary
 from workbench.vocabulary.labels import label_bytes

@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
-from workbench.diagnostics.author.states import AuthorStates, Node
+from workbench.grammar.author.states import AuthorStates, Node
 from workbench.grammar.ir import Grammar, Guard, Origin, Token
 from workbench.grammar.scopes import passed
 from workbench.wording import number_of
 
-__all__ = ["DEFAULT_ITEMS", "Column", "Earley", "Item", "Step", "TooMuch", "members"]
+__all__ = ["DEFAULT_ITEMS", "Column", "Earley", "Item", "Step", "TooMuch", "Way", "members"]
 
 #: Items before parsing stops: half a second of work, 60 MB.
 DEFAULT_ITEMS = 200_000
@@ -77,7 +77,7 @@ class Earley:
         *,
         items: int | None = None,
     ) -> None:
-        self.states = AuthorStates(grammar, tokens)
+        self.states = self.author_states(grammar, tokens)
         self.most_items = DEFAULT_ITEMS if items is None else items
         self.n_items = 0
         self.data = bytearray()
@@ -90,6 +90,12 @@ class Earley:
         self._later: dict[int, list[tuple[Item, Way]]] = {}
         start = (self.states.enter(self.states.root), 0, 0)
         self._push(0, [(start, None)])
+
+    def author_states(
+        self, grammar: Grammar, tokens: Mapping[Token, Set[int]] | None
+    ) -> AuthorStates:
+        """The state machines that are read with."""
+        return AuthorStates(grammar, tokens, ahead=False)
 
     def __len__(self) -> int:
         """Number of symbols read; there is one column more."""
@@ -179,6 +185,7 @@ class Earley:
         while todo:
             item, way = todo.pop()
             if item in column.items:
+                self.again(column, item, way)
                 continue
             if self.n_items >= self.most_items:
                 raise TooMuch
@@ -224,6 +231,9 @@ class Earley:
                             continue
                         after = (*after[:2], mark)
                     todo.append((after, (caller, origin, item)))
+
+    def again(self, column: Column, item: Item, way: Way | None) -> None:
+        """Called where another way leads to an item. Only the first one is kept."""
 
     def _passed(self, node: Node, mark: int, guard: Guard) -> int | None:
         scope = node.scope

@@ -12,11 +12,13 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Literal as TypingLiteral
 
+from workbench.grammar.byte_graph import ByteGraph
 from workbench.grammar.ir import (
     ByteSet,
     CharSet,
     Expr,
     Grammar,
+    Graph,
     Guard,
     Literal,
     Origin,
@@ -31,7 +33,10 @@ from workbench.grammar.scopes import uses_record
 from workbench.grammar.thompson import Construction, Task
 from workbench.grammar.utf8 import utf8_graph
 
-__all__ = ["AuthorStates", "Node", "State"]
+__all__ = ["AuthorStates", "Node", "State", "Writer"]
+
+#: States of an automaton in arrays that are written ahead.
+MOST_AHEAD = 60_000
 
 Kind = TypingLiteral["rule", "part", "repeat", "body", "other", "scope"]
 
@@ -100,11 +105,21 @@ class AuthorStates:
     """The nodes and states of a grammar, as far as they were asked for.
 
     ``tokens`` says which ids the token terminals stand for (see ``resolve_tokens``); one that it lacks
-    stands for none.
+    stands for none. ``ahead``: the states of an automaton in arrays are all written with its node, but for one of
+    more than ``MOST_AHEAD``; else when a text gets to them.
     """
 
-    def __init__(self, grammar: Grammar, tokens: Mapping[Token, Set[int]] | None = None) -> None:
+    def __init__(
+        self,
+        grammar: Grammar,
+        tokens: Mapping[Token, Set[int]] | None = None,
+        *,
+        ahead: bool = True,
+    ) -> None:
         self.grammar = grammar
+        self.ahead = ahead
+        #: whether there is an automaton that was too large to be written ahead
+        self.is_partial = False
         self.tokens = tokens or {}
         self.nodes: list[Node] = []
         self.states: list[State] = []
@@ -174,10 +189,70 @@ class AuthorStates:
             self.states += [State(node.number, final=True)]
             node.start = start
         else:
-            node.start = _Writer(self, node).start
+            node.start = self.written(node)
+
+    def written(self, node: Node) -> int:
+        """Write the states of a node; the first of them."""
+        return Writer(self, node).start
 
 
-class _Writer(Construction):
+class _TableState(State):
+    """A state of an automaton in arrays, whose edges are looked up when they are asked for."""
+
+    __slots__ = ("_edges", "_local", "_table")
+
+    def __init__(self, table: _Table, local: int) -> None:
+        super().__init__(table.node)
+        self._table = table
+        self._local = local
+        self._edges: list[tuple[int, int, Origin | None]] | None = None
+        if table.graph.ends[local]:
+            self.skips.append(table.end)
+
+    @property
+    def bytes(self) -> list[tuple[int, int, Origin | None]]:
+        """Sets of bytes that lead on, each with a place."""
+        if self._edges is None:
+            self._edges = self._table.edges(self._local)
+        return self._edges
+
+    @bytes.setter  # noqa: A003 - a field of all states
+    def bytes(self, value: object) -> None:
+        """Nothing to set: they are looked up."""
+
+
+class _Table:
+    """Where an automaton in arrays stands: its states get numbers when a text gets to them."""
+
+    def __init__(
+        self, author: AuthorStates, node: int, graph: ByteGraph, end: int, origin: Origin | None
+    ) -> None:
+        self.author = author
+        self.node = node
+        self.graph = graph
+        self.end = end
+        self.origin = origin
+        self._numbers: dict[int, int] = {}
+
+    def number(self, local: int) -> int:
+        """The number of one of its states."""
+        states = self.author.states
+        found = self._numbers.setdefault(local, len(states))
+        if found == len(states):
+            states.append(_TableState(self, local))
+        return found
+
+    def edges(self, local: int) -> list[tuple[int, int, Origin | None]]:
+        """What leads on from one of its states."""
+        rows = self.graph.rows
+        begin, end = rows[0].searchsorted([local, local + 1])
+        return [
+            ((1 << high + 1) - (1 << low), self.number(target), self.origin)
+            for _, low, high, target in rows[:, begin:end].T.tolist()
+        ]
+
+
+class Writer(Construction):
     """Writes the states of a node; other nodes are called: rules, counted repetitions, parts that belong elsewhere."""
 
     def __init__(self, author: AuthorStates, node: Node) -> None:
@@ -218,6 +293,16 @@ class _Writer(Construction):
             self._call("part", expr, a, b, origin)
         else:
             super().part(expr, a, b, origin, stack)
+
+    def graph(self, expr: Graph, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
+        """A finite automaton; of one in arrays what a text gets to, unless all is asked for."""
+        large = expr.n_states > MOST_AHEAD
+        if not isinstance(expr, ByteGraph) or (self._author.ahead and not large):
+            super().graph(expr, a, b, origin, stack)
+            return
+        self._author.is_partial |= self._author.ahead
+        table = _Table(self._author, self._node.number, expr, b, origin)
+        self.skip(a, table.number(expr.start))
 
     def leaf(self, expr: Expr, a: int, b: int, origin: Origin | None, stack: list[Task]) -> None:
         """What is read, a call, or a guard."""
