@@ -109,7 +109,10 @@ def run(
     except subprocess.CalledProcessError as error:
         return f"FAILED to install ({error})"
     # kernels of many versions would drive out those that the main environment has compiled
-    settings = {"NUMBA_CACHE_DIR": str(FOLDER / name / "kernels"), "PYTHONWARNINGS": "default"}
+    settings = {
+        "WORKBENCH_KERNELS_DIR": str(FOLDER / name / "kernels"),
+        "PYTHONWARNINGS": "default",
+    }
     options = ["-q", "-x", "-m", "not (model or browser or gpu)", "-p", "no:cacheprovider"]
     done = subprocess.run(
         [made, "-m", "pytest", *options, *tests], cwd=ROOT, env=os.environ | settings, check=False

@@ -48,7 +48,7 @@ def run_few(folder: Path, code: str = "", **environment: str) -> tuple[str, str]
         env=os.environ
         | {
             "PYTHONPATH": os.pathsep.join([str(folder), *sys.path]),
-            "NUMBA_CACHE_DIR": str(folder / "cache"),
+            "WORKBENCH_KERNELS_DIR": str(folder / "cache"),
         }
         | environment,
         capture_output=True,
@@ -84,21 +84,21 @@ def test_numbers_of_another_file_may_change(tmp_path: Path) -> None:
 
 
 def test_kernels_run_as_python(tmp_path: Path) -> None:
-    assert run_few(tmp_path, NUMBA_DISABLE_JIT="1") == ("36 0", "")
+    assert run_few(tmp_path, WORKBENCH_DISABLE_JIT="1") == ("36 0", "")
     assert not files_of(tmp_path)
 
 
 def test_kernels_are_kept_beside_their_source(tmp_path: Path) -> None:
-    assert run_few(tmp_path, NUMBA_CACHE_DIR="") == ("36 0", "")
+    assert run_few(tmp_path, WORKBENCH_KERNELS_DIR="") == ("36 0", "")
     assert [path.parent.name for path in tmp_path.rglob("*.kernels")] == ["__pycache__"]
-    assert run_few(tmp_path, NUMBA_CACHE_DIR="") == ("36 1", "")
+    assert run_few(tmp_path, WORKBENCH_KERNELS_DIR="") == ("36 1", "")
 
 
 def test_kernels_are_kept_for_the_user(tmp_path: Path) -> None:
     """Where beside the source nothing can be written; what is there already is used from there."""
     (tmp_path / "__pycache__").write_text("no folder")
     environment = {
-        "NUMBA_CACHE_DIR": "",
+        "WORKBENCH_KERNELS_DIR": "",
         "WORKBENCH_CACHE_DIR": str(tmp_path / "user"),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
@@ -118,7 +118,7 @@ def test_the_engine_loads_all_kernels() -> None:
     assert "workbench.engine.kernels.signatures" in having
     done = subprocess.run(
         [sys.executable, "-c", "import sys, workbench.engine; print(*sys.modules)"],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        env=os.environ | {"WORKBENCH_DISABLE_JIT": "1"},
         cwd=package.parent,
         capture_output=True,
         text=True,
@@ -226,9 +226,15 @@ attempt(pathlib.Path, "replace")
 
 def test_another_processor_has_kernels_of_its_own(tmp_path: Path) -> None:
     assert run_few(tmp_path) == ("36 0", "")
-    assert run_few(tmp_path, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="") == ("36 0", "")
+    assert run_few(tmp_path, WORKBENCH_CPU_NAME="generic", WORKBENCH_CPU_FEATURES="") == (
+        "36 0",
+        "",
+    )
     assert run_few(tmp_path) == ("36 1", "")
-    assert run_few(tmp_path, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="") == ("36 1", "")
+    assert run_few(tmp_path, WORKBENCH_CPU_NAME="generic", WORKBENCH_CPU_FEATURES="") == (
+        "36 1",
+        "",
+    )
     assert len(files_of(tmp_path)) == 2
 
 

@@ -1,6 +1,6 @@
 """Planted faults, and how many random cases it takes to see each of them.
 
-``NUMBA_DISABLE_JIT=1 python -m tests.engine.mutants CASES`` prints a JSON object: for each mutant the
+``WORKBENCH_DISABLE_JIT=1 python -m tests.engine.mutants CASES`` prints a JSON object: for each mutant the
 number of the case that gave it away, or null. "nothing" is the engine as it is.
 """
 

@@ -22,7 +22,7 @@ def without_jit(*command: str) -> dict[str, str | int | None]:
     done = subprocess.run(
         [sys.executable, "-W", "error::RuntimeWarning", "-m", *command],
         cwd=ROOT,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        env={**os.environ, "WORKBENCH_DISABLE_JIT": "1"},
         capture_output=True,
         text=True,
         timeout=600,

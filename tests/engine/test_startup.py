@@ -36,7 +36,7 @@ def test_the_first_mask_needs_no_library_of_models_or_notebooks(tmp_path: Path) 
     path.write_text(json.dumps(TOKENIZER))
     environment = os.environ | {
         "WORKBENCH_CACHE_DIR": str(tmp_path / "cache"),
-        "NUMBA_DISABLE_JIT": "1",
+        "WORKBENCH_DISABLE_JIT": "1",
     }
     for _ in range(2):  # without and with the vocabulary on disk
         done = subprocess.run(

@@ -63,7 +63,7 @@ def compiled(folder: Path, text: str, held: Sequence[str] = ()) -> tuple[Any, di
     module = module_of(folder, text)
     functions = functions_of(module)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NUMBA_CACHE_DIR", str(folder / "cache"))
+        patch.setenv("WORKBENCH_KERNELS_DIR", str(folder / "cache"))
         names = [function.__name__ for function in functions]
         kernels = Kernels(module.__name__, [Path(module.__file__)], KINDS, names, held)
         for function in functions:

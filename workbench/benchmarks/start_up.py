@@ -60,7 +60,7 @@ def start_up(tokenizer: Path, *, processes: int = 5) -> dict[str, dict[str, floa
 def _parts(tokenizer: Path, folder: Path) -> dict[str, float]:
     """Seconds of CPU time of each part, of one process that keeps what it makes in a folder."""
     environment = os.environ | {
-        "NUMBA_CACHE_DIR": str(folder / "kernels"),
+        "WORKBENCH_KERNELS_DIR": str(folder / "kernels"),
         "WORKBENCH_CACHE_DIR": str(folder),
         "PYTHONPATH": os.pathsep.join(sys.path),
     }

@@ -42,9 +42,9 @@ _entries: dict[Any, Any] = {}
 
 
 def _switched_off() -> bool:
-    """Whether ``NUMBA_DISABLE_JIT`` is a number other than 0."""
+    """Whether ``WORKBENCH_DISABLE_JIT`` is a number other than 0."""
     try:
-        return int(os.environ.get("NUMBA_DISABLE_JIT") or 0) != 0
+        return int(os.environ.get("WORKBENCH_DISABLE_JIT") or 0) != 0
     except ValueError:
         return False
 

@@ -53,10 +53,10 @@ class _Definition(ctypes.Structure):
 def processor() -> tuple[str, ...]:
     """For what code is made: the processor, what it can do, the system, Python and LLVM.
 
-    ``NUMBA_CPU_NAME`` and ``NUMBA_CPU_FEATURES`` name another processor than this one.
+    ``WORKBENCH_CPU_NAME`` and ``WORKBENCH_CPU_FEATURES`` name another processor than this one.
     """
-    name = os.environ.get("NUMBA_CPU_NAME") or llvm.get_host_cpu_name()
-    features = os.environ.get("NUMBA_CPU_FEATURES")
+    name = os.environ.get("WORKBENCH_CPU_NAME") or llvm.get_host_cpu_name()
+    features = os.environ.get("WORKBENCH_CPU_FEATURES")
     if features is None:
         features = llvm.get_host_cpu_features().flatten()
     version = ".".join(map(str, llvm.llvm_version_info))

@@ -38,10 +38,10 @@ class Store:
     def of(cls, module: str, source: Path, digest: str) -> Store:
         """The store of a module with a source file: beside it, or in the user's cache.
 
-        ``NUMBA_CACHE_DIR`` names another folder.
+        ``WORKBENCH_KERNELS_DIR`` names another folder.
         """
         made_of = sha256("\0".join([digest, *processor()]).encode()).hexdigest()
-        chosen = os.environ.get("NUMBA_CACHE_DIR")
+        chosen = os.environ.get("WORKBENCH_KERNELS_DIR")
         if chosen:
             folders: tuple[Path, ...] = (Path(chosen).expanduser(),)
         else:

@@ -38,8 +38,8 @@ stored in a decision tree under the answers. Where stacks are so tangled that a 
 grammars), it runs on the stacks themselves, and the mask is stored under them (BY_STACKS).
 
 Counts of repetitions are abstracted to zones in DFA states (``counters.py``), exact in sequences. All kernels run as
-plain Python with NUMBA_DISABLE_JIT=1. They never allocate: when the arena is full they raise ``Full``, the caller grows
-it and calls again. What numbers mean is in ``constants.py``, the one argument ``ctx`` of all kernels in ``context.py``,
-what Python calls in ``entries.py``. What frames hold beside a return is in ``objects``, behind
+plain Python with WORKBENCH_DISABLE_JIT=1. They never allocate: when the arena is full they raise ``Full``, the caller
+grows it and calls again. What numbers mean is in ``constants.py``, the one argument ``ctx`` of all kernels in
+``context.py``, what Python calls in ``entries.py``. What frames hold beside a return is in ``objects``, behind
 ``objects/interface.py``.
 """
