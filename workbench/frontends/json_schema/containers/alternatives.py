@@ -24,14 +24,16 @@ __all__ = ["MAX_ALTERNATIVES", "Cases", "alternatives"]
 MAX_ALTERNATIVES = 64
 
 
-def alternatives(nodes: Nodes, formula: Formula) -> list[Formula] | None:
+def alternatives(nodes: Nodes, formula: Formula, joint: bool = False) -> list[Formula] | None:
     """Formulas of which one holds, for a formula that is better written apart; else ``None``.
 
     Disjunctions over whole objects are split: each part keeps its own rule and its own order of names.
-    Those over single facts stay together.
+    Those over single facts stay together, and with ``joint`` those that say that just one of many holds.
     """
     parts = plain_parts(formula)
     heavy = [part for part in parts if isinstance(part, Or) and _is_heavy(part)]
+    if joint:
+        heavy = [part for part in heavy if nodes.formulas.order_of(part) is None]
     if not heavy:
         return None
     total = reduce(mul, [_leaves(part, {}) for part in heavy])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -47,6 +47,8 @@ __all__ = ["NameCell", "ObjectPlan"]
 
 #: Most names of a cell that are listed where a formula is decided in any order.
 MAX_FEW = 200
+#: Facts of a formula from which on only those are looked at that a member may touch.
+_MANY_FACTS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,10 @@ class ObjectPlan:
     _cells: list[NameCell] | None = None
     _cell_names: dict[int, Dfa] = field(default_factory=dict)
     _place: dict[str, int] = field(default_factory=dict)
+    _asked: list[Location] | None = None
+    _ends: dict[int, bool] = field(default_factory=dict)
+    _touching: tuple[dict[str, list[Fact]], frozenset[int]] | None = None
+    _ending: dict[int, list[Fact]] | None = None
 
     def __post_init__(self) -> None:
         left: list[Formula] = []
@@ -109,7 +115,7 @@ class ObjectPlan:
         left = [part for part in left if not self._about_one(part, names)]
         self.open = self.nodes.formulas.all_of(left)
         names.update(self.required)
-        for fact in facts_in(self.open):
+        for fact in self._in_order():
             if isinstance(fact, f.Members):
                 names.update(dict.fromkeys(fact.rule.names))
             elif isinstance(fact, f.Has | f.Lacks):
@@ -118,6 +124,14 @@ class ObjectPlan:
         self.named = list(names)
         self._place = {name: number for number, name in enumerate(self.named)}
         self.last_required = max((self._place[name] for name in self.required), default=-1)
+
+    def _in_order(self) -> list[Fact]:
+        """The facts of the open part in the order in which their names are listed."""
+        facts = facts_in(self.open)
+        orders = [self.nodes.formulas.order_of(part) for part in plain_parts(self.open)]
+        first = [fact for order in orders if order is not None for fact in order]
+        inside = set(map(id, facts))
+        return list(dict.fromkeys([fact for fact in first if id(fact) in inside] + facts))
 
     def _about_one(self, part: Formula, names: dict[str, None]) -> bool:
         """Keep what is said about one name alone as the ways of its value."""
@@ -138,6 +152,12 @@ class ObjectPlan:
     def counts(self) -> bool:
         """Whether the number of members matters beyond what is required."""
         return self.least > len(self.required) or self.most is not None
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether it is one plan for many alternatives of which just one holds."""
+        order_of = self.nodes.formulas.order_of
+        return any(order_of(part) is not None for part in plain_parts(self.open))
 
     def with_counts(self) -> Formula:
         """The open part with the counts in it."""
@@ -203,8 +223,10 @@ class ObjectPlan:
         return list(found.values())
 
     def _open_names(self) -> list[Location]:
-        found = [fact.schema for fact in facts_in(self.open) if isinstance(fact, f.Names)]
-        return list({schema.index: schema for schema in found}.values())
+        if self._asked is None:
+            found = [fact.schema for fact in facts_in(self.open) if isinstance(fact, f.Names)]
+            self._asked = list({schema.index: schema for schema in found}.values())
+        return self._asked
 
     def cells(self) -> list[NameCell]:
         """The names that are not listed, cut where patterns and name schemas tell them apart.
@@ -342,14 +364,18 @@ class ObjectPlan:
             if not self.allows_name(name):
                 return
             for base in self.bases(name):
-                for node, left in derivatives.of(residual, self.options_of(name), base, fits):
+                about = self.about(residual, name)
+                for node, left in derivatives.of(
+                    residual, self.options_of(name), base, fits, about
+                ):
                     left = self.decided(derivatives, left, place)
                     if left is not FALSE:
                         yield Move(place, node, (place + 1, left))
             return
         for number, cell in enumerate(self.cells()):
             base = self.value_atoms(None, cell.matched)
-            for node, left in derivatives.of(residual, self.options_in(cell), base, fits):
+            about = self.about(residual, None)
+            for node, left in derivatives.of(residual, self.options_in(cell), base, fits, about):
                 yield Move(number, node, (place, left))
 
     def skip(self, derivatives: Derivatives, state: State) -> State | None:
@@ -362,7 +388,38 @@ class ObjectPlan:
 
     def may_end(self, state: State) -> bool:
         """Whether the object may be closed, all later names missing."""
-        return state[0] > self.last_required and ends(state[1])
+        return state[0] > self.last_required and ends(state[1], self._ends)
+
+    def about(self, residual: Formula, name: str | None) -> list[Fact] | None:
+        """The facts that a member may touch, where there are so many that others are not worth a look."""
+        formulas = self.nodes.formulas
+        inside = formulas.inside(residual)
+        if len(inside) < _MANY_FACTS:
+            return None
+        if self._touching is None:
+            self._touching = self._listed_facts()
+        touching, listed = self._touching
+        found = [fact for fact in touching.get(name, ()) if id(fact) in inside] if name else []
+        if not inside <= listed:
+            found += [fact for fact in facts_in(residual) if id(fact) not in listed]
+        return found
+
+    def _listed_facts(self) -> tuple[dict[str, list[Fact]], frozenset[int]]:
+        """The facts about listed names alone, by these names, and the identities of all of them."""
+        found: dict[str, list[Fact]] = {}
+        listed: set[int] = set()
+        for fact in facts_in(self.open):
+            names: Iterable[str] = ()
+            if isinstance(fact, f.Has | f.Lacks):
+                names = (fact.name,)
+            elif isinstance(fact, f.Members) and not fact.rule.patterns and fact.rule.rest is None:
+                names = fact.rule.names
+            else:
+                continue
+            listed.add(id(fact))
+            for name in names:
+                found.setdefault(name, []).append(fact)
+        return found, frozenset(listed)
 
     def decided(self, derivatives: Derivatives, residual: Formula, place: int) -> Formula:
         """A formula when the listed names up to a place have come, or will not."""
@@ -372,7 +429,14 @@ class ObjectPlan:
                 return None
             return FALSE if isinstance(fact, f.Has) else _truth_untouched(fact)
 
-        return derivatives.decided(residual, truth)
+        if len(self.nodes.formulas.inside(residual)) < _MANY_FACTS:
+            return derivatives.decided(residual, truth)
+        if self._ending is None:
+            self._ending = {}
+            for fact in facts_in(self.open):
+                if (last := self._last_place(fact)) < len(self.named):
+                    self._ending.setdefault(max(0, int(last)), []).append(fact)
+        return derivatives.decided(residual, truth, self._ending.get(place, []))
 
     def _last_place(self, fact: Fact) -> float:
         """The last place where a fact can be touched."""
