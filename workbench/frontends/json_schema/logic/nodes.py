@@ -26,6 +26,7 @@ from workbench.frontends.json_schema.logic.formula import (
 from workbench.frontends.json_schema.logic.unevaluated import Evaluation, is_trivial
 from workbench.frontends.json_schema.read.location import Location
 from workbench.frontends.json_schema.scalars.formats import format_automaton, without_format
+from workbench.frontends.json_schema.scalars.patterns import Pattern, divided
 from workbench.frontends.json_schema.text.json_values import (
     ALL_TYPES,
     ARRAY,
@@ -327,7 +328,7 @@ class Nodes:
         elif kind == STRING:
             parts.extend(_counts(location.min_length, location.max_length))
             if location.pattern is not None:
-                parts.append(f.Matches(location.pattern))
+                parts.extend(_matches(location.pattern))
             if location.format is not None:
                 parts.append(f.Format(location.format))
         elif kind == ARRAY:
@@ -450,6 +451,15 @@ def _crowds(partners: dict[int, list[int]]) -> list[list[int]]:
             crowd += more
         found.append(sorted(crowd))
     return found
+
+
+def _matches(pattern: Pattern) -> list[Formula]:
+    """That a pattern is found: look-aheads at its start are patterns of their own, or lengths."""
+    parts = divided(pattern.text)
+    if parts is None:
+        return [f.Matches(pattern)]
+    found = [f.Matches(Pattern(text, pattern.pointer), sign) for text, sign in parts.matches]
+    return [*found, *_counts(parts.least, parts.most)]
 
 
 def _counts(least: int, most: int | None) -> list[Formula]:
