@@ -10,7 +10,9 @@ import jsonschema
 import pytest
 
 import workbench as wb
+from workbench.frontends.json_schema.containers import alternatives as cases
 from workbench.frontends.json_schema.containers.derivatives import Derivatives
+from workbench.frontends.json_schema.emit import emitter
 
 VOCABULARY = wb.Vocabulary.from_bytes([bytes([byte]) for byte in range(256)], [])
 Schema = dict[str, Any]
@@ -52,6 +54,54 @@ def test_every_small_object_is_judged_as_by_the_validator(schema: Schema) -> Non
         members = {"kind": kind, **{f"r{n}": value for n, value in enumerate(rest)}}
         value = {name: said for name, said in members.items() if said is not absent}
         assert allows(compiled, value) == validator.is_valid(value), value
+
+
+@pytest.mark.parametrize("required", [False, True])
+@pytest.mark.parametrize("form", ["if", "anyOf", "enum"])
+def test_cases_by_the_lists_of_one_name(
+    form: str, required: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the value of a name says of many conditions at once, each way in which it may be said."""
+    monkeypatch.setattr(cases, "_MANY_LISTS", 2)
+    monkeypatch.setattr(emitter, "FEW", (1, 1))
+    values: list[list[Any]] = [["k0", 0], ["k1", 1], ["k2", None]]
+    conditions: list[Schema] = []
+    for n, some in enumerate(values):
+        test = {"properties": {"kind": {"enum": some}}}
+        needs = {"required": [f"r{n}"], "properties": {f"r{n}": {"const": n}}}
+        if form == "anyOf":
+            conditions.append({"anyOf": [{"not": test}, needs]})
+        else:
+            conditions.append({"if": test, "then": needs, "else": {"maxProperties": 3}})
+    schema: Schema = {"type": "object", "allOf": conditions}
+    if required:
+        schema["required"] = ["kind"]
+    if form == "enum":
+        schema["properties"] = {"kind": {"enum": ["k0", 1, None, "none"]}}
+    compiled = wb.compile(wb.json_schema(schema, property_order="any"), VOCABULARY)
+    judge = jsonschema.Draft202012Validator(schema)
+    absent = object()
+    for kind, *rest in product([absent, "k0", 1, 1.0, None, True, "x"], *[[absent, 0, 1, 2]] * 3):
+        members = {"kind": kind, **{f"r{n}": value for n, value in enumerate(rest)}}
+        value = {name: said for name, said in members.items() if said is not absent}
+        assert allows(compiled, value) == judge.is_valid(value), value
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+def test_conditions_on_many_kinds(order: str) -> None:
+    schema = kinds(120)
+    compiled = wb.compile(wb.json_schema(schema, property_order=order), VOCABULARY)
+    judge = jsonschema.Draft202012Validator(schema)
+    for value in (
+        {"kind": "k7", "r7": 1},
+        {"kind": "k119", "r119": 1, "other": 2},
+        {"kind": "k7", "r8": 1},
+        {"kind": "none"},
+        {"kind": 7},
+        {f"r{n}": n for n in range(120)},
+        {f"r{n}": n for n in range(119)},
+    ):
+        assert allows(compiled, value) == judge.is_valid(value), value
 
 
 def test_facts_about_lists_with_other_values_are_decided_at_once(

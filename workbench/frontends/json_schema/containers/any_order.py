@@ -44,7 +44,7 @@ __all__ = [
 
 #: Most members and most facts that are looked at before something else is tried, or an object is refused: many
 #: alternatives by one machine, cases that are told apart instead of one, alternatives each by itself.
-MANY = 12_000, 30_000
+MANY = 12_000, 100_000
 FEW = 1_500, 15_000
 FEWER = 500, 4_000
 

@@ -235,8 +235,10 @@ class Derivatives:
         return self.formulas.replaced(formula, table) if table else formula
 
     def _cost(self, formula: Formula, inside: frozenset[int]) -> int:
-        """What a change of a formula costs."""
-        return 1 + (len(inside) >> 8 if self.formulas.is_paired(formula) else len(inside))
+        """What a change of a formula costs: of one in pairs the way to the change, and sets of facts."""
+        if self.formulas.is_paired(formula):
+            return 8 + (len(inside) >> 8)
+        return 1 + len(inside)
 
     def _touched(
         self,

@@ -15,6 +15,7 @@ from workbench.automaton.finite import (
     length_range,
     minimise,
     to_graph,
+    told_apart,
 )
 from workbench.automaton.listing import texts
 from workbench.frontends.json_schema.containers.alternatives import MAX_ALTERNATIVES
@@ -49,6 +50,8 @@ __all__ = ["NameCell", "ObjectPlan"]
 MAX_FEW = 200
 #: Facts of a formula from which on only those are looked at that a member may touch.
 _MANY_FACTS = 64
+#: Parts of a conjunction from which on they stand in pairs.
+_MANY_PARTS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,9 @@ class ObjectPlan:
                     left.append(part)
         left = [part for part in left if not self._about_one(part, names)]
         self.open = self.nodes.formulas.all_of(left)
+        parts = plain_parts(self.open)
+        if len(parts) > _MANY_PARTS and not self.is_joint:
+            self.open = self.nodes.formulas.balanced(parts)
         names.update(self.required)
         for fact in self._in_order():
             if isinstance(fact, f.Members):
@@ -283,35 +289,21 @@ class ObjectPlan:
         if len(patterns) == 1 and not self.names and not asked:
             yield from self._two_cells(patterns[0].text)
             return
-        found: list[tuple[Dfa | None, frozenset[str], frozenset[int]]] = [
-            (None, frozenset(), frozenset())
-        ]
-        if self.names:
-            rule = [self.nodes.formula(self.nodes.of([schema]), STRING) for schema in self.names]
-            dfa = automaton(self.nodes.formulas.all_of(rule))
-            found = [(dfa, frozenset(), frozenset())]
-        for pattern in patterns:
-            yes, no = (pattern_automaton(pattern.text, sign) for sign in (True, False))
-            found = [
-                (both, matched | {pattern.text} if side is yes else matched, allowed)
-                for dfa, matched, allowed in found
-                for side in (yes, no)
-                if not (both := _both(dfa, side)).is_empty
-            ]
-            if len(found) > in_force().name_cells:
-                raise too_complex("name_cells")
-        for schema in asked:
-            said = automaton(self.nodes.formula(self.nodes.of([schema]), STRING))
-            sides = ((said, True), (complement(said), False))
-            found = [
-                (both, matched, allowed | {schema.index} if sign else allowed)
-                for dfa, matched, allowed in found
-                for side, sign in sides
-                if not (both := _both(dfa, side)).is_empty
-            ]
-        for cell, matched, allowed in found:
+        # names that are possible at all, those that each pattern matches, those that each schema allows
+        limits = [self.nodes.formula(self.nodes.of([schema]), STRING) for schema in self.names]
+        sets = [automaton(self.nodes.formulas.all_of(limits))] if limits else []
+        sets += [pattern_automaton(pattern.text) for pattern in patterns]
+        sets += [automaton(self.nodes.formula(self.nodes.of([one]), STRING)) for one in asked]
+        found = told_apart(sets, 2 * in_force().name_cells)
+        first = len(sets) - len(patterns) - len(asked)
+        kept = [one for one in found or () if not first or 0 in one[1]]
+        if found is None or len(kept) > in_force().name_cells:
+            raise too_complex("name_cells")
+        for cell, inside in kept:
+            matched = frozenset(p.text for n, p in enumerate(patterns, first) if n in inside)
+            last = first + len(patterns)
+            allowed = frozenset(one.index for n, one in enumerate(asked, last) if n in inside)
             if not self._forbids(matched):
-                assert cell is not None
                 content = self._unlisted(cell)
                 if content is not None:
                     yield NameCell(content, matched, allowed)
@@ -461,10 +453,6 @@ def _truth_untouched(fact: Fact) -> Formula:
         return TRUE
     assert isinstance(fact, f.Members)
     return TRUE if fact.positive else FALSE
-
-
-def _both(left: Dfa | None, right: Dfa) -> Dfa:
-    return right if left is None else minimise(intersect(left, right))
 
 
 def _member_options(

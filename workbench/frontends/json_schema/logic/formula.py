@@ -7,7 +7,7 @@ ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -135,6 +135,13 @@ class Formulas:
             self._none[id(found)] = neither
         return neither, found
 
+    def balanced(self, parts: Sequence[Formula]) -> Formula:
+        """The conjunction of many, in pairs: so a change of one of them does not look at the others."""
+        if len(parts) < 2:
+            return parts[0] if parts else TRUE
+        middle = len(parts) // 2
+        return self._pair(And, self.balanced(parts[:middle]), self.balanced(parts[middle:]))
+
     def order_of(self, formula: Formula) -> tuple[Fact, ...] | None:
         """For a formula that says that just one of others holds: all of their facts, in the order of the schema."""
         return self._orders.get(id(formula))
@@ -250,7 +257,7 @@ class Formulas:
             self._facts_inside[id(formula)] = known
         return known
 
-    def replaced(self, formula: Formula, by: dict[int, Formula]) -> Formula:
+    def replaced(self, formula: Formula, by: Mapping[int, Formula]) -> Formula:
         """The formula with other formulas in the places of facts, by the identity of the facts."""
         if not by:
             return formula

@@ -86,6 +86,9 @@ class Nodes:
         self.once = once
         #: the place in the schema that a formula comes from
         self.pointers: dict[int, str] = {}
+        #: whether a formula speaks of whole objects, and into how many alternatives it splits
+        self.heavy: dict[int, bool] = {}
+        self.leaves: dict[int, int] = {}
         self._synthetic = synthetic
         self._nodes: dict[frozenset[tuple[int, bool]], Node] = {}
         self._single: dict[tuple[int, bool], Node] = {}
