@@ -183,7 +183,6 @@ def _warm(arguments: argparse.Namespace) -> int:
     """Compile the kernels by running a small grammar once, and fetch the model when asked."""
     began = time.perf_counter()
     print("kernels ...", flush=True)
-    import workbench.automaton.suffix_kernels  # noqa: F401 - what no engine loads
     from workbench.engine import compile as compile_grammar, empty_mask
     from workbench.frontends.json_schema import json_schema
 

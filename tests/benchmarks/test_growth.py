@@ -19,8 +19,10 @@ from workbench.benchmarks.engines import (
     read_tokenizer,
     uncached,
 )
-from workbench.benchmarks.growth import SchemaRow, Sizes, _schema_table, bench_growth
-from workbench.benchmarks.growth_cases import GROWING, by_count, by_parts, by_size
+from workbench.benchmarks.growth import bench_growth
+from workbench.benchmarks.growth_cases import GROWING, by_count, by_size
+from workbench.benchmarks.growth_families import FAMILIES
+from workbench.benchmarks.growth_schemas import SchemaRow, Sizes, family_table, schema_table
 from workbench.frontends.regex import regex
 from workbench.vocabulary import Vocabulary
 
@@ -52,13 +54,12 @@ def test_a_text_is_the_start_of_a_longer_one() -> None:
         assert len(one.text(2_000)) >= 2_000
 
 
-@pytest.mark.parametrize(
-    "shape", ["required", "nested", "conditions", "alternatives", "open alternatives"]
-)
-def test_schemas_of_parts_accept_their_value(shape: str) -> None:
-    for count in (1, 3, 12):
-        schema, value = by_parts(shape, count)
-        jsonschema.Draft202012Validator(schema).validate(value)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_families_accept_one_value_and_not_the_other(family: str) -> None:
+    for count in (4, 12, 27):
+        schema, value, wrong = FAMILIES[family](count)
+        judge = jsonschema.Draft202012Validator(schema)
+        assert judge.is_valid(value) and not judge.is_valid(wrong)
 
 
 @pytest.mark.parametrize("size", [1_000, 20_000])
@@ -99,8 +100,9 @@ def test_lengths_that_are_not_reached_say_why(tokenizer: Path) -> None:
     assert [row.shape for row in report.schemas] == [
         *("wide", "definitions", "enum"),
         *("maxLength", "maxItems", "minItems"),
-        *("required", "nested", "conditions", "alternatives", "open alternatives"),
     ]
+    assert [row.shape for row in report.families] == list(FAMILIES)
+    assert {row.outcome for row in report.families} == {"wrong"}  # it accepts the invalid value
     text = report.text()
     for line in ("JSON: counting", "refuses token", "schemas: maxItems", "missing: not installed"):
         assert line in text
@@ -113,6 +115,8 @@ def test_our_engine_takes_the_texts_and_the_schemas(tokenizer: Path) -> None:
     assert [row.problem for row in report.lengths] == [None] * 2 * len(GROWING)
     assert [(row.shape, row.outcome) for row in report.schemas if row.outcome != "ran"] == []
     assert all(row.first_mask_ms and "front end" in row.stages_ms for row in report.schemas)
+    assert {row.engine for row in report.families} == {"workbench", "workbench, any order"}
+    assert [(row.shape, row.outcome) for row in report.families if row.outcome != "ran"] == []
 
 
 def test_texts_stop_at_their_limit(tokenizer: Path) -> None:
@@ -155,6 +159,29 @@ def test_the_power_of_growth_is_that_of_the_times() -> None:
     def row(size: int, ms: float | None) -> SchemaRow:
         return SchemaRow("required", size, "one", 1, "ran" if ms else "refused", None, ms)
 
-    table = _schema_table([row(10, 2.0), row(20, 8.0), row(40, 64.0), row(80, None)])
+    table = schema_table([row(10, 2.0), row(20, 8.0), row(40, 64.0), row(80, None)])
     place = table.header.index("grows with the power")
     assert [line[place] for line in table.rows] == ["–", "2.0", "3.0", "–"]
+
+
+def test_families_tell_their_growth_and_where_they_are_refused() -> None:
+    def row(size: int, ms: float | None, worst: float | None, after: float | None) -> SchemaRow:
+        outcome, reason = ("refused", "too many parts") if ms is None else ("ran", None)
+        return SchemaRow(
+            *("chain", size, "one", 1, outcome, reason, ms),
+            mask_max_us=worst,
+            refused_ms=after,
+        )
+
+    table = family_table(
+        [
+            row(8, 1.0, 9.0, None),
+            row(16, 30.0, 2_000.0, None),
+            row(32, 120.0, 2_000.0, None),
+            row(64, 480.0, 8_000.0, None),
+            row(128, None, None, 1_500.0),
+            row(256, None, None, 9_000.0),
+        ]
+    )
+    assert table.rows == [["chain: one", "64", "480", "2.0", "8.00", "1.0", "128", "1.50"]]
+    assert table.notes == ["chain: one, 128: refused too many parts"]

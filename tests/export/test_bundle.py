@@ -500,6 +500,29 @@ def test_reading_is_bounded(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert zipfile.is_zipfile(io.BytesIO(bundle.read_bytes()))
 
 
+def test_long_lists_are_exported_and_proved(tmp_path: Path) -> None:
+    """Of texts of which all begin alike no more is made than what a parse looks at; decimals keep their digits."""
+    texts = [f"value number {n:06}" for n in range(30_000)]
+    grammar = wb.json_schema({"enum": texts})
+    path = tmp_path / "texts.zip"
+    wb.export(grammar, path, tests={"accept": [json.dumps(texts[7])], "reject": ['"value"']})
+    assert wb.verify(path).ok
+    numbers = [f"{n}.{'0' * 30}{n}" for n in range(1, 400)]
+    path = tmp_path / "numbers.zip"
+    grammar = wb.json_schema(f'{{"enum": [{", ".join(numbers)}]}}')
+    wb.export(grammar, path, tests={"accept": [numbers[7]], "reject": ["7"]})
+    assert wb.verify(path).ok
+    with zipfile.ZipFile(path) as archive:
+        source = archive.read("grammar.schema.json").decode()
+    assert [line.strip(" ,") for line in source.splitlines() if "." in line] == numbers
+
+
+def test_coverage_of_more_alternatives_than_are_looked_at() -> None:
+    grammar = wb.json_schema({"enum": [f"{n:06}" for n in range(250_000)]})
+    found = wb.coverage(grammar, ['"000001"'])
+    assert found.unread == (b'"000001"',)
+
+
 def test_the_package_is_its_function() -> None:
     import workbench.export
 

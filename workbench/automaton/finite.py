@@ -15,7 +15,7 @@ Every construction is iterative and counts its work against a budget.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -36,6 +36,7 @@ __all__ = [
     "length_range",
     "minimise",
     "to_graph",
+    "told_apart",
     "with_length",
     "without_empty",
 ]
@@ -287,6 +288,11 @@ def minimise(dfa: Dfa) -> Dfa:
     table = _completed(dfa.table)
     accepting = np.append(dfa.accepting, False)
     block = np.unique(_distances(table, accepting)[:-1], return_inverse=True)[1]
+    return _quotient(dfa, table, _stable(table, block))
+
+
+def _stable(table: _Table, block: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The coarsest partition of the states, finer than a given one, in which equal ones lead to equal ones."""
     source = np.random.default_rng(1)
     while True:
         weights = source.integers(1, 2**63, table.shape[1] + 1, dtype=np.uint64) | np.uint64(1)
@@ -299,7 +305,68 @@ def minimise(dfa: Dfa) -> Dfa:
             count = now
         _, first = np.unique(block, return_index=True)
         if np.array_equal(block[table], block[table[first]][block]):
-            return _quotient(dfa, table, block)
+            return block
+
+
+def told_apart(dfas: Sequence[Dfa], most: int) -> list[tuple[Dfa, frozenset[int]]] | None:
+    """The texts by which of some automata accept them: minimal automata, each with the numbers of those.
+
+    One product tells all of them apart, made of halves, which are reduced first. ``None`` for more than ``most``
+    parts. Raises ``GrammarTooComplex`` past the budget.
+    """
+    some = [_Told.of(dfa, number) for number, dfa in enumerate(dfas)]
+    while len(some) > 1:
+        pairs = [one.beside(other) for one, other in zip(some[::2], some[1::2], strict=False)]
+        some = [*pairs, *some[len(pairs) * 2 :]]
+        if any(len(one.labels) > most for one in some):
+            return None
+    (found,) = some
+    out = []
+    for number, accepted in enumerate(found.labels):
+        part = _trim(found.bounds, found.classes, found.table, found.label == number)
+        if not part.is_empty:
+            out.append((minimise(part), accepted))
+    return sorted(out, key=lambda one: [number not in one[1] for number in range(len(dfas))])
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A complete automaton that says of each text which of some automata accept it: ``labels[label[state]]``."""
+
+    bounds: tuple[int, ...]
+    classes: tuple[int, ...]
+    table: _Table
+    label: NDArray[np.int64]
+    labels: list[frozenset[int]]
+
+    @staticmethod
+    def of(dfa: Dfa, number: int) -> _Told:
+        label = np.append(dfa.accepting, False).astype(np.int64)
+        labels = [frozenset[int](), frozenset((number,))]
+        return _Told(dfa.bounds, dfa.classes, _completed(dfa.table), label, labels)
+
+    def beside(self, other: _Told) -> _Told:
+        """Both at once."""
+        one, two = (
+            Dfa(told.bounds, told.classes, told.table, np.ones(len(told.table), dtype=np.bool_))
+            for told in (self, other)
+        )
+        bounds, classes, first, second = _common_classes(one, two)
+        table, pairs = _product(self.table[:, first], other.table[:, second], Meter(None))
+        width = len(other.table)
+        codes = self.label[pairs // width] * len(other.labels) + other.label[pairs % width]
+        kinds, label = np.unique(codes, return_inverse=True)
+        labels = [
+            self.labels[code // len(other.labels)] | other.labels[code % len(other.labels)]
+            for code in kinds.tolist()
+        ]
+        block = _stable(table, label)
+        _, chosen = np.unique(block, return_index=True)
+        order = np.argsort(chosen, kind="stable")  # the block of state 0 comes first
+        names = np.empty(len(chosen), dtype=np.int32)
+        names[order] = np.arange(len(chosen), dtype=np.int32)
+        chosen = chosen[order]
+        return _Told(bounds, classes, names[block[table[chosen]]], label[chosen], labels)
 
 
 def _mix(block: NDArray[np.int64]) -> NDArray[np.uint64]:

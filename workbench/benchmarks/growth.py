@@ -5,18 +5,17 @@ tenth before it, by CPU time, so that a step that gets slower with the text show
 engine says that it has gained since the text began; peers do not say.
 
 Schemas: each is compiled once in a worker process with a limit (see ``workers.py``), then a value
-is stepped through.
+is stepped through. Families of them (``growth_families.py``) have parts that might multiply; told are the power
+of growth of the time to the first mask and of the worst mask, and where they are refused, after how long.
 """
 
 from __future__ import annotations
 
 import gc
-import json
-import math
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -33,8 +32,19 @@ from workbench.benchmarks.engines import (
     installed,
     read_tokenizer,
 )
-from workbench.benchmarks.growth_cases import GROWING, Growing, by_count, by_parts, by_size
-from workbench.benchmarks.judge import times_of
+from workbench.benchmarks.growth_cases import GROWING, Growing
+from workbench.benchmarks.growth_schemas import (
+    FULL,
+    QUICK,
+    Made,
+    SchemaRow,
+    Sizes,
+    family_schemas,
+    family_table,
+    schema_row,
+    schema_table,
+    schemas,
+)
 from workbench.benchmarks.machine import (
     clock_overhead,
     engine_digest,
@@ -42,29 +52,11 @@ from workbench.benchmarks.machine import (
     machine_line,
 )
 from workbench.benchmarks.report_tables import Table, figure, render_markdown, render_text
-from workbench.benchmarks.schema_engines import SchemaEngine, schema_engines
+from workbench.benchmarks.schema_engines import OURS, SchemaEngine, schema_engines
 from workbench.benchmarks.workers import Job, Task, run_tasks
 from workbench.wording import number_of
 
 __all__ = ["FULL", "QUICK", "GrowthReport", "LengthRow", "SchemaRow", "Sizes", "bench_growth"]
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """What is measured: tokens of a text, bytes of a schema, counts in a schema, parts that might multiply."""
-
-    tokens: tuple[int, ...]
-    bytes: tuple[int, ...]
-    counts: tuple[int, ...]
-    parts: tuple[int, ...] = (10, 20, 40, 80)
-
-
-FULL = Sizes((1_000, 10_000, 100_000), (1_000, 10_000, 100_000, 1_000_000), (10, 1_000, 100_000))
-QUICK = Sizes((50, 200), (1_000, 4_000), (10, 100), (5, 10))
-
-_BY_SIZE = ("wide", "definitions", "enum")
-_BY_COUNT = ("maxLength", "maxItems", "minItems")
-_BY_PARTS = ("required", "nested", "conditions", "alternatives", "open alternatives")
 
 
 @dataclass(slots=True)
@@ -82,23 +74,6 @@ class LengthRow:
 
 
 @dataclass(slots=True)
-class SchemaRow:
-    """An engine on a schema of a size or with a count."""
-
-    shape: str
-    size: int
-    engine: str
-    schema_bytes: int
-    outcome: str
-    reason: str | None
-    first_mask_ms: float | None = None
-    stages_ms: dict[str, float] = field(default_factory=dict)
-    masks: int = 0
-    mask_us: float | None = None
-    mask_max_us: float | None = None
-
-
-@dataclass(slots=True)
 class GrowthReport:
     """All rows, and what they were measured on."""
 
@@ -110,6 +85,7 @@ class GrowthReport:
     not_installed: list[str] = field(default_factory=list)
     lengths: list[LengthRow] = field(default_factory=list)
     schemas: list[SchemaRow] = field(default_factory=list)
+    families: list[SchemaRow] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for ``json.dump``."""
@@ -125,11 +101,11 @@ class GrowthReport:
         ]
 
     def tables(self) -> list[Table]:
-        """A table for texts, and one for each shape of a schema."""
+        """A table for texts, one for each shape of a schema, and one for the families."""
         tables = [_length_table(self.lengths)]
         for shape in dict.fromkeys(row.shape for row in self.schemas):
-            tables.append(_schema_table([row for row in self.schemas if row.shape == shape]))
-        return tables
+            tables.append(schema_table([row for row in self.schemas if row.shape == shape]))
+        return [*tables, family_table(self.families)] if self.families else tables
 
     def text(self) -> str:
         """Render for a terminal."""
@@ -172,33 +148,36 @@ def bench_growth(  # noqa: PLR0913 - what the command line asks for
         not_installed=[engine.name for engine in chosen if engine not in present],
     )
     names = [engine.name for engine in present]
-    made = _schemas(sizes)
-    job = Job(
-        path.resolve(),
-        tuple(engine for engine in of_schemas if engine.name in names),
-        limit_s,
-        memory_gb,
-        engine_digest(),
-    )
+    some = tuple(engine for engine in of_schemas if engine.name in names)
+    job = Job(path.resolve(), some, limit_s, memory_gb, engine_digest())
     steps = len(growing) * len(present) * max(sizes.tokens)
     with tqdm(total=steps, desc="texts", unit="token", disable=not progress) as bar:
         for engine in present:
             report.lengths += _lengths(engine, setup, encode, growing, sizes, limit_s, bar.update)
-    with tqdm(
-        total=len(made) * len(job.engines), desc="schemas", unit="run", disable=not progress
-    ) as bar:
-        tasks = [
-            Task(name, file.encode(), tuple(engine.name for engine in job.engines))
-            for name, (_, _, file) in made.items()
-        ]
-        for record in run_tasks(job, tasks, 1) if job.engines else ():
-            report.schemas.append(_schema_row(record, made[record["schema"]]))
-            bar.update()
-    order = list(made)
-    report.schemas.sort(
-        key=lambda row: (order.index(f"{row.shape} {row.size}"), names.index(row.engine))
-    )
+    report.schemas = _measured(job, schemas(sizes), "schemas", progress)
+    ours = [engine for engine in some if engine.name == OURS and all_schema_engines is None]
+    in_any_order = {"property_order": "any"}
+    orders = [replace(one, name=f"{one.name}, any order", options=in_any_order) for one in ours]
+    job = replace(job, engines=(*some, *orders))
+    report.families = _measured(job, family_schemas(sizes), "families", progress)
     return report
+
+
+def _measured(job: Job, made: dict[str, Made], what: str, progress: bool) -> list[SchemaRow]:
+    """The rows of some schemas under the engines of a job, in the order of both."""
+    from tqdm.auto import tqdm
+
+    if not job.engines:
+        return []
+    names = [engine.name for engine in job.engines]
+    tasks = [Task(name, file.encode(), tuple(names)) for name, (_, _, file) in made.items()]
+    rows: dict[tuple[str, str], SchemaRow] = {}
+    with tqdm(total=len(made) * len(names), desc=what, unit="run", disable=not progress) as bar:
+        for record in run_tasks(job, tasks, 1):
+            name = record["schema"]
+            rows[name, record["engine"]] = schema_row(record, made[name])
+            bar.update()
+    return [rows[name, engine] for name in made for engine in names if (name, engine) in rows]
 
 
 # -- texts -------------------------------------------------------------------------------------
@@ -324,93 +303,3 @@ def _length_table(rows: Sequence[LengthRow]) -> Table:
         figures = (row.mask_us, row.mask_p99_us, row.accept_us, row.bytes_a_token)
         table.rows.append([name, f"{row.tokens:,}", *map(figure, figures)])
     return table
-
-
-# -- schemas -----------------------------------------------------------------------------------
-
-#: (shape, size or count, the file for the workers)
-_Made = tuple[str, int, str]
-
-
-def _schemas(sizes: Sizes) -> dict[str, _Made]:
-    out: dict[str, _Made] = {}
-    wanted = [(shape, size) for shape in _BY_SIZE for size in sizes.bytes]
-    wanted += [(shape, count) for shape in _BY_COUNT for count in sizes.counts]
-    wanted += [(shape, count) for shape in _BY_PARTS for count in sizes.parts]
-    for shape, size in wanted:
-        make = by_size if shape in _BY_SIZE else by_parts if shape in _BY_PARTS else by_count
-        schema, value = make(shape, size)
-        file = {"schema": schema, "tests": [{"valid": True, "data": value}]}
-        out[f"{shape} {size}"] = (shape, size, json.dumps(file))
-    return out
-
-
-def _schema_row(record: dict[str, Any], made: _Made) -> SchemaRow:
-    shape, size, file = made
-    row = SchemaRow(
-        shape,
-        size,
-        record["engine"],
-        len(json.dumps(json.loads(file)["schema"])),
-        record["outcome"],
-        record["reason"],
-    )
-    if record["outcome"] == "ran" and not all(accepted for _, accepted, _ in record["instances"]):
-        row.outcome, row.reason = "wrong", "rejects a valid value"
-    if record.get("ttfm_us") is not None and record["outcome"] != "timeout":
-        row.first_mask_ms = record["ttfm_us"][0] / 1e3
-        row.stages_ms = {name: us / 1e3 for name, us in record["stages"].items()}
-    masks, _, _ = times_of(record)
-    row.masks = masks.size
-    if masks.size:
-        row.mask_us, row.mask_max_us = float(masks.mean()), float(masks.max())
-    return row
-
-
-def _schema_table(rows: Sequence[SchemaRow]) -> Table:
-    by_bytes = rows[0].shape in _BY_SIZE
-    engines = list(dict.fromkeys(row.engine for row in rows))
-    table = Table(
-        f"schemas: {rows[0].shape}, by {'size' if by_bytes else 'count'}: ms of CPU to the first mask, "
-        "µs a mask",
-        [
-            "",
-            "size" if by_bytes else "count",
-            "front end",
-            "compile",
-            "to first mask",
-            "grows with the power",
-            "mask",
-            "mask max",
-        ],
-    )
-    before: dict[str, SchemaRow] = {}
-    for row in sorted(rows, key=lambda row: engines.index(row.engine)):
-        size = f"{row.schema_bytes:,}" if by_bytes else f"{row.size:,}"
-        if row.outcome not in ("ran", "wrong"):
-            table.rows.append([row.engine, size, "–", "–", "–", "–", "–", "–"])
-            table.notes.append(f"{row.engine}, {size}: {row.outcome} {row.reason or ''}".rstrip())
-            continue
-        if row.outcome == "wrong":
-            table.notes.append(f"{row.engine}, {size}: {row.reason}")
-        table.rows.append(
-            [
-                row.engine,
-                size,
-                figure(row.stages_ms.get("front end")),
-                figure(row.stages_ms.get("compile")),
-                figure(row.first_mask_ms),
-                _power(before.get(row.engine), row),
-                figure(row.mask_us),
-                figure(row.mask_max_us),
-            ]
-        )
-        before[row.engine] = row
-    return table
-
-
-def _power(before: SchemaRow | None, row: SchemaRow) -> str:
-    """The power of its size with which the time to the first mask has grown since the row before."""
-    if before is None or not before.first_mask_ms or not row.first_mask_ms:
-        return "–"
-    return f"{math.log(row.first_mask_ms / before.first_mask_ms) / math.log(row.size / before.size):.1f}"

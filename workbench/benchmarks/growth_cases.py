@@ -14,7 +14,7 @@ from typing import Any
 
 from workbench.benchmarks.cases import JSON_GBNF, JSON_LARK, Case
 
-__all__ = ["GROWING", "Growing", "by_count", "by_parts", "by_size"]
+__all__ = ["GROWING", "Growing", "by_count", "by_size"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,40 +249,3 @@ def by_count(shape: str, count: int) -> tuple[Any, Any]:
     if shape == "maxItems":
         return items | {"maxItems": count}, list(range(some))
     return items | {"minItems": count, "maxItems": 2 * count}, list(range(count))
-
-
-def by_parts(shape: str, count: int) -> tuple[Any, Any]:
-    """A schema whose parts might multiply, and a value that it accepts.
-
-    ``"required"`` is an object of so many required members, ``"nested"`` so many objects inside one another,
-    ``"conditions"`` one ``if`` for each of so many kinds, ``"alternatives"`` a ``oneOf`` of objects that a
-    property tells apart which may be missing, ``"open alternatives"`` one of objects with a required name each.
-    """
-    numbers = range(count)
-    if shape == "required":
-        said = {f"p{n}": {"type": "string", "minLength": 1} for n in numbers}
-        schema: Any = {"type": "object", "properties": said, "required": list(said)}
-        return schema, dict.fromkeys(said, "text")
-    if shape == "nested":
-        schema = {"type": "integer", "minimum": 3}
-        value: Any = 4
-        for _ in numbers:
-            schema = {"type": "object", "properties": {"a": schema}, "required": ["a"]}
-            value = {"a": value}
-        return schema, value
-    if shape == "conditions":
-        conditions = [
-            {"if": {"properties": {"kind": {"const": f"k{n}"}}}, "then": {"required": [f"r{n}"]}}
-            for n in numbers
-        ]
-        kind = {"kind": {"type": "string"}}
-        return {"type": "object", "properties": kind, "allOf": conditions}, {"kind": "k0", "r0": 1}
-    if shape == "alternatives":
-        kinds = [{"kind": {"const": f"k{n}"}, f"m{n}": {"type": "string"}} for n in numbers]
-        choices: list[Any] = [{"type": "object", "properties": said} for said in kinds]
-        return {"oneOf": choices}, {"kind": "k0", "m0": "text"}
-    choices = [
-        {"type": "object", "properties": {f"a{n}": {"type": "string"}}, "required": [f"a{n}"]}
-        for n in numbers
-    ]
-    return {"oneOf": choices}, {"a0": "text"}

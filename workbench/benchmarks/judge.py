@@ -92,7 +92,8 @@ def judge(
         wall_ended = time.perf_counter_ns()
         mark("first mask")
     except Exception as error:
-        emit(("failed", _failure(compiler, "compile", error)))
+        after = (time.thread_time_ns() - cpu_began) / 1e3
+        emit(("failed", _failure(compiler, "compile", error) | {"after_us": round(after, 1)}))
         return
     values = {
         "stages": stages,

@@ -188,7 +188,9 @@ class _Writer:
 
     def literal(self, data: bytes) -> str:
         try:
-            return f'"{"".join(map(_quoted, data.decode("utf-8")))}"'
+            text = data.decode("utf-8")
+            plain = text.isprintable() and '"' not in text and "\\" not in text
+            return f'"{text}"' if plain else f'"{"".join(map(_quoted, text))}"'
         except UnicodeDecodeError:
             self.extensions.setdefault("bytes")
             return f'b"{"".join(f"{chr(92)}x{byte:02x}" for byte in data)}"'

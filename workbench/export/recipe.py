@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -189,9 +190,8 @@ def _schema_text(schema: Any) -> str | None:
         text = json.dumps(schema, ensure_ascii=False, indent=2, default=tagged)
     except (RecursionError, TypeError, ValueError):
         return None
-    for i, number in enumerate(numbers):
-        text = text.replace(f'"{mark} {i}"', number, 1)
-    return text
+    # one pass: the numbers may be as many as the values
+    return re.sub(rf'"{mark} (\d+)"', lambda found: numbers[int(found[1])], text)
 
 
 def canonical(value: Any) -> bytes:

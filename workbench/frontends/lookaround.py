@@ -22,7 +22,7 @@ from functools import lru_cache
 
 from workbench.automaton.budgets import in_force, too_complex
 from workbench.automaton.finite import Dfa, determinise, minimise
-from workbench.automaton.subsets import Ranges, partition
+from workbench.automaton.subsets import Meter, Ranges, partition
 from workbench.frontends.regex_chars import Scanner
 from workbench.frontends.unicode_sets import LINE_TERMINATORS, WORD
 from workbench.grammar.ir import EMPTY, CharSet, Expr, Graph
@@ -323,6 +323,17 @@ class _Backwards:
         self.first = first
         self.pattern = pattern
         self.bounds, self.classes, self.members = partition(made.sets)
+        #: per class of characters: positions (bits) that read one, and where they lead (bits)
+        self.steps = [
+            [
+                (1 << position, 1 << target)
+                for position, moves in enumerate(made.moves)
+                for number, target in moves
+                if inside >> number & 1
+            ]
+            for inside in self.members
+        ]
+        self.meter = Meter(pattern)
 
     def graph(self) -> Expr:
         """Explore it, and turn its edges around."""
@@ -338,11 +349,11 @@ class _Backwards:
             closed = {before: self._closed(state, before) for before in (True, False)}
             for kind, inside in enumerate(self.members):
                 before = bool(inside >> word & 1)
-                bits = 0
-                for position, moves in enumerate(self.made.moves):
-                    for number, target in moves:
-                        if inside >> number & 1 and closed[before] >> target & 1:
-                            bits |= 1 << position
+                bits, after, steps = 0, closed[before], self.steps[kind]
+                self.meter.spend(len(steps) >> 3)
+                for position, target in steps:
+                    if after & target:
+                        bits |= position
                 found = state[3] or bool(closed[before] >> self.first & 1)
                 target_state: _State = (
                     (0, False, False, True) if found else (bits, before, False, False)
@@ -368,6 +379,7 @@ class _Backwards:
             changed = True
             while changed:
                 changed = False
+                self.meter.spend(len(layer) >> 3)
                 for position in reversed(layer):
                     if bits >> position & 1:
                         continue

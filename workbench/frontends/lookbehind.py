@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from workbench.automaton.budgets import in_force, too_complex
-from workbench.automaton.subsets import partition
+from workbench.automaton.subsets import Meter, partition
 from workbench.frontends.lookaround import Guarded, Positions, ranges_of
 from workbench.frontends.unicode_sets import WORD
 from workbench.grammar.ir import EMPTY, CharSet, Expr, Graph
@@ -57,6 +57,7 @@ class _Pairs:
             behind |= sum(1 << position for position in made.layers[number])
         #: what is read from the start, and, of the rest, what that looks at
         self.behind = behind
+        self.meter = Meter(pattern)
         self.asked = self._asked()
 
     def _asked(self) -> int:
@@ -132,6 +133,7 @@ class _Pairs:
     def _steps(self, closed: int, right: _Side, kind: int) -> tuple[_Side, _Side]:
         """What is before the gap after a character that comes next, and after the gap before one that came."""
         inside = self.members[kind]
+        self.meter.spend(len(self.made.moves) >> 2)
         later = earlier = 0
         for position, moves in enumerate(self.made.moves):
             ahead = not self.behind >> position & 1
@@ -158,6 +160,7 @@ class _Pairs:
             changed = True
             while changed:
                 changed = False
+                self.meter.spend(len(layer) >> 2)
                 for position in layer if begin is not None else reversed(layer):
                     for target, guard in made.empty[position]:
                         source, reached = position, target

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
+from contextlib import suppress
 from typing import Any
 
 from workbench.diagnostics.author.parse import AuthorParse
@@ -85,11 +86,16 @@ class _Used:
         self.places: Counter[Origin] = Counter()
         self.refused: list[bytes] = []
         self.unread: list[bytes] = []
-        self._parse = AuthorParse(grammar, tokens)
+        self._parse: AuthorParse | None = None
+        with suppress(TooMuch):  # its first column is too much already: then no text is read
+            self._parse = AuthorParse(grammar, tokens)
 
     def read(self, text: bytes) -> None:
         """Count what one way to read a text goes through, once each."""
         parse = self._parse
+        if parse is None:
+            self.unread.append(text)
+            return
         parse.take_back(len(parse))
         try:
             complete = parse.feed(text) == len(text) and parse.is_complete

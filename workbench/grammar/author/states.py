@@ -8,9 +8,10 @@ place of a schema, or a counted repetition; it calls others by number.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Set
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import Literal as TypingLiteral
+from typing import Literal as TypingLiteral, overload
 
 from workbench.grammar.byte_graph import ByteGraph
 from workbench.grammar.ir import (
@@ -101,6 +102,51 @@ class State:
         return bool(self.bytes or self.calls or self.tokens)
 
 
+class _States(Sequence[State]):
+    """All states; those inside literal texts are made when they are asked for, since long lists have many."""
+
+    def __init__(self) -> None:
+        self._made: list[State | None] = []
+        self._firsts: list[int] = []
+        #: of each run of states inside a literal: its node, the bytes, the state after them, where they stand
+        self._runs: list[tuple[int, bytes, int, Origin | None]] = []
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    @overload
+    def __getitem__(self, index: int) -> State: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[State]: ...
+
+    def __getitem__(self, index: int | slice) -> State | list[State]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        found = self._made[index]
+        if found is None:
+            number = index % len(self._made)
+            run = bisect_right(self._firsts, number) - 1
+            first = self._firsts[run]
+            node, data, after, origin = self._runs[run]
+            target = number + 1 if number - first < len(data) - 1 else after
+            found = State(node, bytes=[(1 << data[number - first], target, origin)])
+            self._made[index] = found
+        return found
+
+    def add(self, state: State) -> None:
+        """One more state."""
+        self._made.append(state)
+
+    def add_run(self, node: int, data: bytes, after: int, origin: Origin | None) -> int:
+        """A state before each of some bytes, of which the last leads to a state that is there; the first of them."""
+        first = len(self._made)
+        self._firsts.append(first)
+        self._runs.append((node, data, after, origin))
+        self._made += [None] * len(data)
+        return first
+
+
 class AuthorStates:
     """The nodes and states of a grammar, as far as they were asked for.
 
@@ -122,7 +168,7 @@ class AuthorStates:
         self.is_partial = False
         self.tokens = tokens or {}
         self.nodes: list[Node] = []
-        self.states: list[State] = []
+        self.states = _States()
         self._rules: dict[str, int] = {}
         self._parts: dict[tuple[int, Kind, str], int] = {}
         #: texts with bytes before them, and the same without
@@ -185,8 +231,8 @@ class AuthorStates:
             body = self._node("body", node.rule, origin, item)
             start = len(self.states)
             # the target is not used: a repetition stays where it is and counts
-            self.states += [State(node.number, calls=[(body, start, origin)])]
-            self.states += [State(node.number, final=True)]
+            self.states.add(State(node.number, calls=[(body, start, origin)]))
+            self.states.add(State(node.number, final=True))
             node.start = start
         else:
             node.start = self.written(node)
@@ -274,7 +320,7 @@ class Writer(Construction):
         number, states = self._node.number, self._states
         first = len(states)
         for _ in range(n):
-            states.append(State(number))
+            states.add(State(number))
         return first
 
     def skip(self, a: int, b: int) -> None:
@@ -349,10 +395,10 @@ class Writer(Construction):
         if not data:
             self.skip(a, b)
             return
-        between = self.position(origin, len(data) - 1)
-        names = [a, *range(between, between + len(data) - 1), b]
-        for byte, source, target in zip(data, names, names[1:], strict=False):
-            self._states[source].bytes.append((1 << byte, target, origin))
+        target = b
+        if len(data) > 1:
+            target = self._states.add_run(self._node.number, data[1:], b, origin)
+        self._states[a].bytes.append((1 << data[0], target, origin))
 
     def _characters(
         self, ranges: tuple[tuple[int, int], ...], a: int, b: int, origin: Origin | None

@@ -8,13 +8,22 @@ each case.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable
 from functools import reduce
 from operator import mul
 
 from workbench.frontends.json_schema.containers.derivatives import is_cheap
 from workbench.frontends.json_schema.containers.propagate import Propagator, alone, plain_parts
 from workbench.frontends.json_schema.logic import facts as f
-from workbench.frontends.json_schema.logic.formula import FALSE, And, Fact, Formula, Or, facts_in
+from workbench.frontends.json_schema.logic.formula import (
+    FALSE,
+    TRUE,
+    And,
+    Fact,
+    Formula,
+    Or,
+    facts_in,
+)
 from workbench.frontends.json_schema.logic.nodes import Nodes
 from workbench.frontends.json_schema.read.location import Location, MemberRule
 
@@ -22,19 +31,23 @@ __all__ = ["MAX_ALTERNATIVES", "Cases", "alternatives"]
 
 #: Most alternatives that the disjunctions of one formula are multiplied out to, or that one name gives.
 MAX_ALTERNATIVES = 64
+#: How many lists of values of one name give a case each at once.
+_MANY_LISTS, _MOST_LISTS = 12, 250
 
 
-def alternatives(nodes: Nodes, formula: Formula) -> list[Formula] | None:
+def alternatives(nodes: Nodes, formula: Formula, joint: bool = False) -> list[Formula] | None:
     """Formulas of which one holds, for a formula that is better written apart; else ``None``.
 
     Disjunctions over whole objects are split: each part keeps its own rule and its own order of names.
-    Those over single facts stay together.
+    Those over single facts stay together, and with ``joint`` those that say that just one of many holds.
     """
     parts = plain_parts(formula)
-    heavy = [part for part in parts if isinstance(part, Or) and _is_heavy(part)]
+    heavy = [part for part in parts if isinstance(part, Or) and _is_heavy(nodes, part)]
+    if joint:
+        heavy = [part for part in heavy if nodes.formulas.order_of(part) is None]
     if not heavy:
         return None
-    total = reduce(mul, [_leaves(part, {}) for part in heavy])
+    total = reduce(mul, [_leaves(nodes, part) for part in heavy])
     listed = [part for part in heavy if _lists_values(part)]
     if len(heavy) > 1 and total > MAX_ALTERNATIVES:
         if not listed:
@@ -46,31 +59,37 @@ def alternatives(nodes: Nodes, formula: Formula) -> list[Formula] | None:
     return [one for one in dict.fromkeys(found) if one is not FALSE]
 
 
-def _leaves(formula: Formula, known: dict[int, int]) -> int:
+def _leaves(nodes: Nodes, formula: Formula) -> int:
     """How many alternatives there are when all disjunctions over whole objects are split."""
-    found = known.get(id(formula))
+    found = nodes.leaves.get(id(formula))
     if found is None:
         if isinstance(formula, And):
-            found = min(10**6, reduce(mul, [_leaves(part, known) for part in formula.parts]))
-        elif isinstance(formula, Or) and any(map(_binds, facts_in(formula))):
-            heavy = [part for part in formula.parts if any(map(_binds, facts_in(part)))]
+            found = min(10**6, reduce(mul, [_leaves(nodes, part) for part in formula.parts]))
+        elif isinstance(formula, Or) and _is_heavy(nodes, formula):
+            heavy = [part for part in formula.parts if _is_heavy(nodes, part)]
             light = len(heavy) < len(formula.parts)
-            found = sum(_leaves(part, known) for part in heavy) + light
+            found = sum(_leaves(nodes, part) for part in heavy) + light
         else:
             found = 1
-        known[id(formula)] = found
+        nodes.leaves[id(formula)] = found
     return found
 
 
 def _grouped(nodes: Nodes, part: Or) -> list[Formula]:
     """The parts of a disjunction, those about single facts together."""
-    heavy = [one for one in part.parts if any(map(_binds, facts_in(one)))]
-    light = [one for one in part.parts if not any(map(_binds, facts_in(one)))]
+    heavy = [one for one in part.parts if _is_heavy(nodes, one)]
+    light = [one for one in part.parts if not _is_heavy(nodes, one)]
     return [*heavy, nodes.formulas.any_of(light)] if light else heavy
 
 
-def _is_heavy(part: Or) -> bool:
-    return any(_binds(fact) for fact in facts_in(part))
+def _is_heavy(nodes: Nodes, formula: Formula) -> bool:
+    """Whether some fact of a formula speaks of whole objects."""
+    if not isinstance(formula, And | Or):
+        return isinstance(formula, Fact) and _binds(formula)
+    found = nodes.heavy.get(id(formula))
+    if found is None:
+        found = nodes.heavy[id(formula)] = any(_is_heavy(nodes, part) for part in formula.parts)
+    return found
 
 
 def _binds(fact: Fact) -> bool:
@@ -81,6 +100,13 @@ def _binds(fact: Fact) -> bool:
 
 def _lists_values(part: Or) -> bool:
     return any(isinstance(fact, f.Among) and fact.positive for fact in facts_in(part))
+
+
+#: Facts by the values that they list.
+_Lists = dict[frozenset[Hashable], list[f.Members]]
+
+#: Keywords of a schema that lists its values.
+_SAID_OF_LISTS = frozenset(("const", "enum", "title", "description", "$comment", "default"))
 
 
 class Cases:
@@ -107,6 +133,9 @@ class Cases:
         name = _pivot(formula)
         if name is None:
             return None
+        lists = _lists_of(formula, name)
+        if lists is not None and len(lists) >= _MANY_LISTS:
+            return self._by_values(formula, name, lists) if len(lists) <= _MOST_LISTS else None
         formulas = self._nodes.formulas
         has, lacks = formulas.fact(f.Has(name)), formulas.fact(f.Lacks(name))
         found: list[Formula] = []
@@ -123,6 +152,29 @@ class Cases:
             if len(todo) + len(found) > MAX_ALTERNATIVES:
                 return None
         return None if formula in found else found
+
+    def _by_values(self, formula: Formula, name: str, lists: _Lists) -> list[Formula]:
+        """One case for each of many lists of values of a name that have none in common, one for others, one without.
+
+        What each list says of the facts is known without a look at single values.
+        """
+        formulas = self._nodes.formulas
+        every = [fact for some in lists.values() for fact in some]
+        has, lacks = formulas.fact(f.Has(name)), formulas.fact(f.Lacks(name))
+        denied = {id(fact): FALSE if fact.positive else TRUE for fact in every}
+        firsts = [
+            some[0] if some[0].positive else formulas.opposite(some[0]) for some in lists.values()
+        ]
+        cases = []
+        for first, some in zip(firsts, lists.values(), strict=True):
+            table = denied | {id(fact): TRUE if fact.positive else FALSE for fact in some}
+            cases.append(formulas.all_of([formulas.replaced(formula, table), has, first]))
+        others = [formulas.opposite(first) for first in firsts]
+        cases.append(formulas.all_of([formulas.replaced(formula, denied), has, *others]))
+        absent = {id(fact): TRUE if fact.positive else FALSE for fact in every}
+        cases.append(formulas.all_of([formulas.replaced(formula, absent), lacks]))
+        found = [self._propagator.propagated(one) for one in cases]
+        return [one for one in dict.fromkeys(found) if one is not FALSE]
 
     def _propagated(self, formula: Formula, more: Formula) -> Formula:
         return self._propagator.propagated(self._nodes.formulas.all_of([formula, more]))
@@ -141,6 +193,25 @@ class Cases:
                     if single not in plain_parts(formula):
                         return single
         return None
+
+
+def _lists_of(formula: Formula, name: str) -> _Lists | None:
+    """The facts that say or deny that the value of a name is one of a list, if no two lists have a value in common."""
+    found: _Lists = {}
+    for part in plain_parts(formula):
+        for fact in facts_in(part) if not isinstance(part, Fact) else ():
+            if isinstance(fact, f.Members) and alone(fact) == name:
+                schema = fact.rule.names[name]
+                if schema is not None and schema.value_keys is not None and _only_lists(schema):
+                    same = found.setdefault(schema.value_keys, [])
+                    if fact not in same:
+                        same.append(fact)
+    return found if sum(map(len, found)) == len(frozenset().union(*found)) else None
+
+
+def _only_lists(schema: Location) -> bool:
+    """Whether a schema says which values there are, and nothing else."""
+    return isinstance(schema.schema, dict) and _SAID_OF_LISTS.issuperset(schema.schema)
 
 
 def _is_open(part: Formula) -> bool:

@@ -31,6 +31,7 @@ from workbench.grammar.ir import EMPTY, NEVER, Expr, Gather, Graph, Guard, Liter
 __all__ = [
     "FEW",
     "FEWER",
+    "MANY",
     "AnyOrderMachine",
     "AnyOrderMove",
     "Listed",
@@ -41,8 +42,9 @@ __all__ = [
     "distinct_items",
 ]
 
-#: Most members and most facts that are looked at before something else is tried: cases that are told apart
-#: instead of one machine, alternatives each by itself.
+#: Most members and most facts that are looked at before something else is tried, or an object is refused: many
+#: alternatives by one machine, cases that are told apart instead of one, alternatives each by itself.
+MANY = 12_000, 100_000
 FEW = 1_500, 15_000
 FEWER = 500, 4_000
 
@@ -110,9 +112,10 @@ def _explored(plan: ObjectPlan, derivatives: Derivatives, fits: Fits, most: int)
     states = [formula]
     number_of = {id(formula): 0}
     spent = 0
+    steps = _Steps(plan, derivatives, fits, formula)
     for residual in states:
         moves: list[AnyOrderMove] = []
-        for listed, label, node, left in _steps(plan, derivatives, fits, residual):
+        for listed, label, node, left in steps.of(residual):
             known = number_of.get(id(left))
             if known is None:
                 known = number_of[id(left)] = len(states)
@@ -126,23 +129,55 @@ def _explored(plan: ObjectPlan, derivatives: Derivatives, fits: Fits, most: int)
     return out
 
 
-def _steps(
-    plan: ObjectPlan, derivatives: Derivatives, fits: Fits, residual: Formula
-) -> Iterator[_Step]:
-    """The members that may come while a formula is left."""
-    for number, name in enumerate(plan.named):
-        if not plan.allows_name(name):
-            continue
-        for base in plan.bases(name):
-            for node, left in derivatives.of(residual, plan.options_of(name), base, fits):
-                left = derivatives.decided(left, partial(_over, name))
+class _Steps:
+    """The members that may come while a formula is left, and what is left then.
+
+    A name does not come again. So where a member leaves what would be left of another formula if its name never
+    came, it leaves that formula: states do not tell apart which of such members have come. Tried are the formula
+    as it was, and that none of many alternatives holds besides the one that does.
+    """
+
+    def __init__(
+        self, plan: ObjectPlan, derivatives: Derivatives, fits: Fits, formula: Formula
+    ) -> None:
+        self._plan = plan
+        self._derivatives = derivatives
+        self._fits = fits
+        self._none = plan.nodes.formulas.none_left(formula)
+        self._without: dict[str, Formula] = {}
+
+    def of(self, residual: Formula) -> Iterator[_Step]:
+        """The members that may come while this is left."""
+        plan, derivatives, fits = self._plan, self._derivatives, self._fits
+        for number, name in enumerate(plan.named):
+            if not plan.allows_name(name):
+                continue
+            about, options = plan.about(residual, name), plan.options_of(name)
+            never = derivatives.decided(residual, partial(_never, name), about)
+            for base in plan.bases(name):
+                for node, left in derivatives.of(residual, options, base, fits, about):
+                    left = derivatives.decided(left, partial(_over, name), about)
+                    if left is never:
+                        left = residual
+                    elif self._none is not None and left is self._none_but(name, self._none):
+                        left = self._none
+                    if left is not FALSE:
+                        yield True, number, node, left
+        for number, cell in enumerate(plan.cells()):
+            base = plan.value_atoms(None, cell.matched)
+            about, options = plan.about(residual, None), plan.options_in(cell)
+            for node, left in derivatives.of(residual, options, base, fits, about):
                 if left is not FALSE:
-                    yield True, number, node, left
-    for number, cell in enumerate(plan.cells()):
-        base = plan.value_atoms(None, cell.matched)
-        for node, left in derivatives.of(residual, plan.options_in(cell), base, fits):
-            if left is not FALSE:
-                yield False, number, node, left
+                    yield False, number, node, left
+
+    def _none_but(self, name: str, none: Formula) -> Formula:
+        """That no alternative holds, once it is known that a name never comes."""
+        known = self._without.get(name)
+        if known is None:
+            about = self._plan.about(none, name)
+            known = self._derivatives.decided(none, partial(_never, name), about)
+            self._without[name] = known
+        return known
 
 
 def _over(name: str, fact: Fact) -> Formula | None:
@@ -150,6 +185,13 @@ def _over(name: str, fact: Fact) -> Formula | None:
     if not isinstance(fact, f.Members) or alone(fact) != name:
         return None
     return TRUE if fact.positive else FALSE
+
+
+def _never(name: str, fact: Fact) -> Formula | None:
+    """The truth of a fact about one name alone if that name never comes; ``None`` for other facts."""
+    if isinstance(fact, f.Has | f.Lacks) and fact.name == name:
+        return FALSE if isinstance(fact, f.Has) else TRUE
+    return _over(name, fact)
 
 
 def touched(plan: ObjectPlan, facts: Sequence[Fact], name: str) -> bool:

@@ -118,18 +118,18 @@ class Derivatives:
         options: Callable[[Fact], list[Option] | None],
         base: tuple[Atom, ...],
         fits: Fits,
+        about: list[Fact] | None = None,
     ) -> list[tuple[Node, Formula]]:
         """The derivatives by one member: each is a node that its value may be of, and the formula then left.
 
-        ``options`` says what the member makes of a fact, ``base`` what its value has to satisfy in any case.
+        ``options`` says what the member makes of a fact, ``base`` what its value has to satisfy in any case;
+        ``about`` are the facts that it may touch, if not all.
         Values that fit no node (``fits``) are left out. Raises ``GrammarTooComplex`` past a budget.
         """
         first = self.nodes.node(base)
         if not fits(first):
             return []
-        if residual is TRUE:
-            return [(first, TRUE)]
-        touched = self._touched(residual, options)
+        touched = self._touched(residual, options, facts_in(residual) if about is None else about)
         if not touched:
             return [(first, residual)]
         found: dict[int, tuple[Formula, list[frozenset[int]], list[tuple[Atom, ...]]]] = {}
@@ -140,22 +140,26 @@ class Derivatives:
         if begin is FALSE:
             return []
         stack: list[tuple[Formula, tuple[Atom, ...], int]] = [(begin, base, 0)]
+        later: dict[int, Formula] = {}
         while stack:
             formula, atoms, number = stack.pop()
             spent += 1
             if spent > in_force().choices:
                 raise too_complex("choices")
             inside = self.formulas.inside(formula)
-            self._spend(1 + len(inside))
+            self._spend(self._cost(formula, inside))
             while number < len(touched) and id(touched[number][0]) not in inside:
                 number += 1
             if number == len(touched):
-                self._keep(found, self._now(formula), atoms)
+                now = {key: one for key, one in later.items() if key in inside}
+                self._keep(found, self.formulas.replaced(formula, now), atoms)
                 continue
             fact, choices = touched[number]
             for asked, result in reversed(choices):
                 if isinstance(result, Fact):
-                    result = self.formulas.fact(_Next(self.formulas.fact(result)))
+                    after = self.formulas.fact(result)
+                    result = self.formulas.fact(_Next(after))
+                    later[id(result)] = after
                 left = self.formulas.replaced(formula, {id(fact): result})
                 if left is FALSE:
                     continue
@@ -230,24 +234,30 @@ class Derivatives:
         self._spend(1 + len(table))
         return self.formulas.replaced(formula, table) if table else formula
 
+    def _cost(self, formula: Formula, inside: frozenset[int]) -> int:
+        """What a change of a formula costs: of one in pairs the way to the change, and sets of facts."""
+        if self.formulas.is_paired(formula):
+            return 8 + (len(inside) >> 8)
+        return 1 + len(inside)
+
     def _touched(
-        self, residual: Formula, options: Callable[[Fact], list[Option] | None]
+        self,
+        residual: Formula,
+        options: Callable[[Fact], list[Option] | None],
+        about: list[Fact],
     ) -> list[tuple[Fact, list[Option]]]:
         """The facts that a member decides, and how."""
         inside = self.formulas.inside(residual)
-        self._spend(1 + len(inside))
+        self._spend(self._cost(residual, inside) + len(about))
         found = []
-        for fact in facts_in(residual):
+        for fact in about:
             choices = options(fact)
             if choices is not None:
+                choices = list(_possible(choices))
                 if choices and id(self.formulas.opposite(fact)) in inside:
                     choices = _told_apart(choices)
                 found.append((fact, choices))
         return found
-
-    def _now(self, formula: Formula) -> Formula:
-        table = {id(one): one.fact for one in facts_in(formula) if isinstance(one, _Next)}
-        return self.formulas.replaced(formula, table) if table else formula
 
     def _keep(
         self,
@@ -266,13 +276,35 @@ class Derivatives:
         entry[1][:] = [*[entry[1][number] for number in kept], key]
         entry[2][:] = [*[entry[2][number] for number in kept], atoms]
 
-    def decided(self, residual: Formula, by: Callable[[Fact], Formula | None]) -> Formula:
-        """The formula with the facts that no later member touches replaced by their truth."""
+    def decided(
+        self,
+        residual: Formula,
+        by: Callable[[Fact], Formula | None],
+        about: list[Fact] | None = None,
+    ) -> Formula:
+        """The formula with the facts that no later member touches replaced by their truth.
+
+        ``about`` are the facts for which that may be so, if not all.
+        """
         if residual is TRUE or residual is FALSE:
             return residual
-        self._spend(1 + len(self.formulas.inside(residual)))
-        table = {id(one): value for one in facts_in(residual) if (value := by(one)) is not None}
+        some = facts_in(residual) if about is None else about
+        self._spend(self._cost(residual, self.formulas.inside(residual)) + len(some))
+        table = {id(one): value for one in some if (value := by(one)) is not None}
         return self.formulas.replaced(residual, table) if table else residual
+
+
+def _possible(choices: list[Option]) -> Iterator[Option]:
+    """The options without what no value satisfies, and without what every value does."""
+    for atoms, result in choices:
+        if not any(schema.never if sign else is_plain(schema) for schema, sign in atoms):
+            some = [(at, sign) for at, sign in atoms if not (is_plain(at) if sign else at.never)]
+            yield atoms if len(some) == len(atoms) else tuple(some), result
+
+
+def is_plain(schema: Location) -> bool:
+    """Whether a schema says nothing."""
+    return not (schema.never or schema.constrains or schema.same_instance or schema.applies_others)
 
 
 def _is_sure(choices: list[Option]) -> bool:
@@ -401,6 +433,6 @@ def explore(
     return out
 
 
-def ends(residual: Formula) -> bool:
-    """Whether the object or array may end with this left of its formula."""
-    return holds(residual, at_end)
+def ends(residual: Formula, known: dict[int, bool] | None = None) -> bool:
+    """Whether the object or array may end with this left of its formula; ``known`` keeps answers."""
+    return holds(residual, at_end, known)

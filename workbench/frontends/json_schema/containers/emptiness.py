@@ -19,7 +19,9 @@ from workbench.frontends.json_schema.containers.array_plan import ArrayPlan
 from workbench.frontends.json_schema.containers.compared_texts import count_texts
 from workbench.frontends.json_schema.containers.derivatives import Derivatives, Fits, State
 from workbench.frontends.json_schema.containers.object_plan import ObjectPlan
+from workbench.frontends.json_schema.containers.propagate import plain_parts
 from workbench.frontends.json_schema.containers.shapes import Shapes
+from workbench.frontends.json_schema.logic.facts import Among
 from workbench.frontends.json_schema.logic.formula import FALSE, TRUE, Formula
 from workbench.frontends.json_schema.logic.intervals import numbers_in
 from workbench.frontends.json_schema.logic.nodes import KINDS, Node, Nodes
@@ -56,6 +58,11 @@ def _is_new(state: State, met: set[tuple[int, int]]) -> bool:
         return False
     met.add(key)
     return True
+
+
+def _is_lone(value: object) -> bool:
+    """Whether a text has half of a surrogate pair: it may not be spelled."""
+    return isinstance(value, str) and any(0xD800 <= ord(character) < 0xE000 for character in value)
 
 
 def _plainly_possible(node: Node) -> bool:
@@ -168,6 +175,8 @@ class Emptiness:
         """Whether a formula about one type of value has a value."""
         if formula is TRUE or formula is FALSE:
             return formula is TRUE
+        if kind in (STRING, NUMBER) and self._lists_some(formula):
+            return True
         if kind == STRING:
             return _has_text(formula, place)
         if kind == NUMBER:
@@ -188,6 +197,14 @@ class Emptiness:
             return self._array(shape.plan, made)
         except GrammarTooComplex as error:
             raise placed(error, place) from None
+
+    def _lists_some(self, formula: Formula) -> bool:
+        """Whether one of some listed texts or numbers satisfies a formula, which is plain without an automaton."""
+        for part in plain_parts(formula):
+            if isinstance(part, Among) and part.positive:
+                texts = (value for value in part.values if not _is_lone(value))
+                return any(self._nodes.satisfies(value, formula) for value in texts)
+        return False
 
     def _object(self, plan: ObjectPlan, made: Fits) -> bool:
         if plan.most is not None and plan.most < max(plan.least, len(plan.required)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -15,6 +15,7 @@ from workbench.automaton.finite import (
     length_range,
     minimise,
     to_graph,
+    told_apart,
 )
 from workbench.automaton.listing import texts
 from workbench.frontends.json_schema.containers.alternatives import MAX_ALTERNATIVES
@@ -47,6 +48,10 @@ __all__ = ["NameCell", "ObjectPlan"]
 
 #: Most names of a cell that are listed where a formula is decided in any order.
 MAX_FEW = 200
+#: Facts of a formula from which on only those are looked at that a member may touch.
+_MANY_FACTS = 64
+#: Parts of a conjunction from which on they stand in pairs.
+_MANY_PARTS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,10 @@ class ObjectPlan:
     _cells: list[NameCell] | None = None
     _cell_names: dict[int, Dfa] = field(default_factory=dict)
     _place: dict[str, int] = field(default_factory=dict)
+    _asked: list[Location] | None = None
+    _ends: dict[int, bool] = field(default_factory=dict)
+    _touching: tuple[dict[str, list[Fact]], frozenset[int]] | None = None
+    _ending: dict[int, list[Fact]] | None = None
 
     def __post_init__(self) -> None:
         left: list[Formula] = []
@@ -108,8 +117,11 @@ class ObjectPlan:
                     left.append(part)
         left = [part for part in left if not self._about_one(part, names)]
         self.open = self.nodes.formulas.all_of(left)
+        parts = plain_parts(self.open)
+        if len(parts) > _MANY_PARTS and not self.is_joint:
+            self.open = self.nodes.formulas.balanced(parts)
         names.update(self.required)
-        for fact in facts_in(self.open):
+        for fact in self._in_order():
             if isinstance(fact, f.Members):
                 names.update(dict.fromkeys(fact.rule.names))
             elif isinstance(fact, f.Has | f.Lacks):
@@ -118,6 +130,14 @@ class ObjectPlan:
         self.named = list(names)
         self._place = {name: number for number, name in enumerate(self.named)}
         self.last_required = max((self._place[name] for name in self.required), default=-1)
+
+    def _in_order(self) -> list[Fact]:
+        """The facts of the open part in the order in which their names are listed."""
+        facts = facts_in(self.open)
+        orders = [self.nodes.formulas.order_of(part) for part in plain_parts(self.open)]
+        first = [fact for order in orders if order is not None for fact in order]
+        inside = set(map(id, facts))
+        return list(dict.fromkeys([fact for fact in first if id(fact) in inside] + facts))
 
     def _about_one(self, part: Formula, names: dict[str, None]) -> bool:
         """Keep what is said about one name alone as the ways of its value."""
@@ -138,6 +158,12 @@ class ObjectPlan:
     def counts(self) -> bool:
         """Whether the number of members matters beyond what is required."""
         return self.least > len(self.required) or self.most is not None
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether it is one plan for many alternatives of which just one holds."""
+        order_of = self.nodes.formulas.order_of
+        return any(order_of(part) is not None for part in plain_parts(self.open))
 
     def with_counts(self) -> Formula:
         """The open part with the counts in it."""
@@ -203,8 +229,10 @@ class ObjectPlan:
         return list(found.values())
 
     def _open_names(self) -> list[Location]:
-        found = [fact.schema for fact in facts_in(self.open) if isinstance(fact, f.Names)]
-        return list({schema.index: schema for schema in found}.values())
+        if self._asked is None:
+            found = [fact.schema for fact in facts_in(self.open) if isinstance(fact, f.Names)]
+            self._asked = list({schema.index: schema for schema in found}.values())
+        return self._asked
 
     def cells(self) -> list[NameCell]:
         """The names that are not listed, cut where patterns and name schemas tell them apart.
@@ -261,35 +289,21 @@ class ObjectPlan:
         if len(patterns) == 1 and not self.names and not asked:
             yield from self._two_cells(patterns[0].text)
             return
-        found: list[tuple[Dfa | None, frozenset[str], frozenset[int]]] = [
-            (None, frozenset(), frozenset())
-        ]
-        if self.names:
-            rule = [self.nodes.formula(self.nodes.of([schema]), STRING) for schema in self.names]
-            dfa = automaton(self.nodes.formulas.all_of(rule))
-            found = [(dfa, frozenset(), frozenset())]
-        for pattern in patterns:
-            yes, no = (pattern_automaton(pattern.text, sign) for sign in (True, False))
-            found = [
-                (both, matched | {pattern.text} if side is yes else matched, allowed)
-                for dfa, matched, allowed in found
-                for side in (yes, no)
-                if not (both := _both(dfa, side)).is_empty
-            ]
-            if len(found) > in_force().name_cells:
-                raise too_complex("name_cells")
-        for schema in asked:
-            said = automaton(self.nodes.formula(self.nodes.of([schema]), STRING))
-            sides = ((said, True), (complement(said), False))
-            found = [
-                (both, matched, allowed | {schema.index} if sign else allowed)
-                for dfa, matched, allowed in found
-                for side, sign in sides
-                if not (both := _both(dfa, side)).is_empty
-            ]
-        for cell, matched, allowed in found:
+        # names that are possible at all, those that each pattern matches, those that each schema allows
+        limits = [self.nodes.formula(self.nodes.of([schema]), STRING) for schema in self.names]
+        sets = [automaton(self.nodes.formulas.all_of(limits))] if limits else []
+        sets += [pattern_automaton(pattern.text) for pattern in patterns]
+        sets += [automaton(self.nodes.formula(self.nodes.of([one]), STRING)) for one in asked]
+        found = told_apart(sets, 2 * in_force().name_cells)
+        first = len(sets) - len(patterns) - len(asked)
+        kept = [one for one in found or () if not first or 0 in one[1]]
+        if found is None or len(kept) > in_force().name_cells:
+            raise too_complex("name_cells")
+        for cell, inside in kept:
+            matched = frozenset(p.text for n, p in enumerate(patterns, first) if n in inside)
+            last = first + len(patterns)
+            allowed = frozenset(one.index for n, one in enumerate(asked, last) if n in inside)
             if not self._forbids(matched):
-                assert cell is not None
                 content = self._unlisted(cell)
                 if content is not None:
                     yield NameCell(content, matched, allowed)
@@ -342,14 +356,18 @@ class ObjectPlan:
             if not self.allows_name(name):
                 return
             for base in self.bases(name):
-                for node, left in derivatives.of(residual, self.options_of(name), base, fits):
+                about = self.about(residual, name)
+                for node, left in derivatives.of(
+                    residual, self.options_of(name), base, fits, about
+                ):
                     left = self.decided(derivatives, left, place)
                     if left is not FALSE:
                         yield Move(place, node, (place + 1, left))
             return
         for number, cell in enumerate(self.cells()):
             base = self.value_atoms(None, cell.matched)
-            for node, left in derivatives.of(residual, self.options_in(cell), base, fits):
+            about = self.about(residual, None)
+            for node, left in derivatives.of(residual, self.options_in(cell), base, fits, about):
                 yield Move(number, node, (place, left))
 
     def skip(self, derivatives: Derivatives, state: State) -> State | None:
@@ -362,7 +380,38 @@ class ObjectPlan:
 
     def may_end(self, state: State) -> bool:
         """Whether the object may be closed, all later names missing."""
-        return state[0] > self.last_required and ends(state[1])
+        return state[0] > self.last_required and ends(state[1], self._ends)
+
+    def about(self, residual: Formula, name: str | None) -> list[Fact] | None:
+        """The facts that a member may touch, where there are so many that others are not worth a look."""
+        formulas = self.nodes.formulas
+        inside = formulas.inside(residual)
+        if len(inside) < _MANY_FACTS:
+            return None
+        if self._touching is None:
+            self._touching = self._listed_facts()
+        touching, listed = self._touching
+        found = [fact for fact in touching.get(name, ()) if id(fact) in inside] if name else []
+        if not inside <= listed:
+            found += [fact for fact in facts_in(residual) if id(fact) not in listed]
+        return found
+
+    def _listed_facts(self) -> tuple[dict[str, list[Fact]], frozenset[int]]:
+        """The facts about listed names alone, by these names, and the identities of all of them."""
+        found: dict[str, list[Fact]] = {}
+        listed: set[int] = set()
+        for fact in facts_in(self.open):
+            names: Iterable[str] = ()
+            if isinstance(fact, f.Has | f.Lacks):
+                names = (fact.name,)
+            elif isinstance(fact, f.Members) and not fact.rule.patterns and fact.rule.rest is None:
+                names = fact.rule.names
+            else:
+                continue
+            listed.add(id(fact))
+            for name in names:
+                found.setdefault(name, []).append(fact)
+        return found, frozenset(listed)
 
     def decided(self, derivatives: Derivatives, residual: Formula, place: int) -> Formula:
         """A formula when the listed names up to a place have come, or will not."""
@@ -372,7 +421,14 @@ class ObjectPlan:
                 return None
             return FALSE if isinstance(fact, f.Has) else _truth_untouched(fact)
 
-        return derivatives.decided(residual, truth)
+        if len(self.nodes.formulas.inside(residual)) < _MANY_FACTS:
+            return derivatives.decided(residual, truth)
+        if self._ending is None:
+            self._ending = {}
+            for fact in facts_in(self.open):
+                if (last := self._last_place(fact)) < len(self.named):
+                    self._ending.setdefault(max(0, int(last)), []).append(fact)
+        return derivatives.decided(residual, truth, self._ending.get(place, []))
 
     def _last_place(self, fact: Fact) -> float:
         """The last place where a fact can be touched."""
@@ -397,10 +453,6 @@ def _truth_untouched(fact: Fact) -> Formula:
         return TRUE
     assert isinstance(fact, f.Members)
     return TRUE if fact.positive else FALSE
-
-
-def _both(left: Dfa | None, right: Dfa) -> Dfa:
-    return right if left is None else minimise(intersect(left, right))
 
 
 def _member_options(

@@ -30,21 +30,23 @@ def needs(
     ``GrammarTooComplex`` past the budgets.
     """
     ways: list[set[int]] = [set() for _ in edges]
-    sources: list[list[tuple[int, int]]] = [[] for _ in edges]
+    # a name that leads back to its own state is no part of a minimal way
+    sources: list[dict[int, list[int]]] = [{} for _ in edges]
     for source, out in enumerate(edges):
         for bit, target in out:
-            sources[target].append((bit, source))
+            if source != target:
+                sources[target].setdefault(source, []).append(bit)
     todo = list(dict.fromkeys(finals))
     for state in todo:
         ways[state] = {0}
     steps = 0
     while todo:
         state = todo.pop()
-        for bit, source in sources[state]:
-            steps += 1 + len(ways[state])
+        for source, bits in sources[state].items():
+            steps += len(bits) * (1 + len(ways[state]))
             if steps > in_force().free_steps:
                 raise too_complex("free_steps")
-            found = {way | bit for way in ways[state] if not way & bit}
+            found = {way | bit for bit in bits for way in ways[state] if not way & bit}
             if found <= ways[source]:
                 continue
             least = _least(ways[source] | found)
@@ -65,13 +67,20 @@ def _least(sets: set[int]) -> set[int]:
     """The minimal sets: those that are no superset of another one."""
     if 0 in sets:
         return {0}
+    singles = 0
+    larger = []
+    for one in sets:
+        if one.bit_count() == 1:
+            singles |= one
+        else:
+            larger.append(one)
     out: list[int] = []
-    for one in sorted(sets, key=int.bit_count):
-        if not any(other & one == other for other in out):
+    for one in sorted(larger, key=int.bit_count):
+        if not one & singles and not any(other & one == other for other in out):
             out.append(one)
             if len(out) > in_force().free_ways:
                 raise too_complex("free_ways")
-    return set(out)
+    return {*out, *_bits(singles)}
 
 
 def _clauses(ways: frozenset[int]) -> Clauses:

@@ -13,7 +13,7 @@ members): "impossible" is certain, "possible" is not.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from workbench.frontends.json_schema.logic import facts as f
@@ -129,7 +129,7 @@ class Propagator:
             if isinstance(fact, f.Members):
                 names.update(dict.fromkeys(fact.rule.names))
         names.update(plain.required)
-        world = [name for name in names if name not in plain.forbidden]
+        world = {name: None for name in names if name not in plain.forbidden}
         table = {}
         for fact in facts_in(whole):
             decided = self._fact(fact, plain, world)
@@ -137,7 +137,7 @@ class Propagator:
                 table[id(fact)] = decided
         return formulas.replaced(whole, table) if table else whole
 
-    def _fact(self, fact: Fact, plain: _Plain, world: Sequence[str]) -> Formula:
+    def _fact(self, fact: Fact, plain: _Plain, world: Collection[str]) -> Formula:
         match fact:
             case f.Members():
                 return self._members(fact, plain, world)
@@ -159,8 +159,10 @@ class Propagator:
                     return TRUE
         return fact
 
-    def _members(self, fact: f.Members, plain: _Plain, world: Sequence[str]) -> Formula:
+    def _members(self, fact: f.Members, plain: _Plain, world: Collection[str]) -> Formula:
         rule, positive = fact.rule, fact.positive
+        if not rule.patterns and rule.rest is None:
+            world = [name for name in rule.names if name in world]
         failing: list[str] = []
         for name in world:
             schemas = rule.schemas_of(name)
@@ -191,7 +193,7 @@ class Propagator:
         return not self.impossible([*base, (rule.rest, False)])
 
     def _pruned(
-        self, rule: MemberRule, failing: tuple[str, ...], world: Sequence[str], others: bool
+        self, rule: MemberRule, failing: tuple[str, ...], world: Collection[str], others: bool
     ) -> MemberRule:
         """The rule with schemas for these names only, and for others where they can matter."""
         key = (id(rule), tuple(sorted(failing)), others)
@@ -201,9 +203,11 @@ class Propagator:
         kept = set(failing)
         names: dict[str, Location | None] = {}
         for name in dict.fromkeys((*rule.names, *world)):
-            if name in rule.names or rule.rest is not None:
-                schema = rule.names.get(name, rule.rest)
-                names[name] = schema if name in kept else None
+            if name in rule.names:
+                names[name] = rule.names[name] if name in kept else None
+            elif rule.rest is not None and not (others and name in kept):
+                # where the rest stays, it speaks of this name, too
+                names[name] = rule.rest if name in kept else None
         rest = rule.rest if others else None
         if rest is None:
             names = {name: schema for name, schema in names.items() if schema is not None}

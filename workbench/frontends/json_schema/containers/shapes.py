@@ -96,7 +96,7 @@ class Shapes:
                     id(propagated), self.nodes.pointers.get(id(formula), "#")
                 )
                 return self.of(kind, propagated)
-        found = alternatives(self.nodes, formula)
+        found = alternatives(self.nodes, formula, kind == OBJECT)
         if found is not None:
             if kind == OBJECT:
                 _check_product(found)
@@ -106,6 +106,20 @@ class Shapes:
             table = {id(fact): self.nodes.spelled_out(fact, kind) for fact in listed}
             return Shape(either=[self.nodes.formulas.replaced(formula, table)])
         return Shape(plan=plan_of(self.nodes, kind, formula))
+
+    def apart(self, formula: Formula) -> list[Formula] | None:
+        """Alternatives of which just one holds (``oneOf``), each with the opposites of the others beside it.
+
+        ``None`` where there are no such, or where each would need a machine of its own.
+        """
+        found = alternatives(self.nodes, formula)
+        first = found
+        while first:
+            shape = self.of(OBJECT, first[0])
+            if isinstance(shape.plan, ObjectPlan) and shape.plan.open is TRUE:
+                return found
+            first = alternatives(self.nodes, first[0])
+        return None
 
     def explored(self, plan: ObjectPlan | ArrayPlan, fits: Fits) -> Explored:
         """The states of a plan's machine."""

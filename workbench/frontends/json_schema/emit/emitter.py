@@ -20,6 +20,7 @@ from workbench.errors import GrammarTooComplex, UnsupportedConstraint
 from workbench.frontends.json_schema.containers.any_order import (
     FEW,
     FEWER,
+    MANY,
     AnyOrderMachine,
     Listed,
     Other,
@@ -276,10 +277,16 @@ class Emitter:
         share, spent = self._shares.get(id(plan.formula), (MAX_CASES, [0]))
         found = None
         before = derivatives.total
+        most = MANY if plan.is_joint else FEW
         try:
-            return any_order_machine(plan, derivatives, self._fits, FEW)
+            return any_order_machine(plan, derivatives, self._fits, most)
         except GrammarTooComplex:
-            found = self._shapes.cases.of(plan.formula)
+            if plan.is_joint:
+                found = self._shapes.apart(plan.formula)
+                if found is None:
+                    raise
+            else:
+                found = self._shapes.cases.of(plan.formula)
             if found is None or len(found) > share:
                 return any_order_machine(plan, derivatives, self._fits)
         finally:

@@ -6,7 +6,7 @@ says nothing; the negation is then written out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from workbench.frontends.json_schema.logic.evaluate import Evaluator
@@ -48,6 +48,15 @@ class _Facts:
     def required(self) -> set[str]:
         return {name for location in self.own for name in location.required}
 
+    def closed_names(self) -> frozenset[str] | None:
+        """The names that may come, where those are listed and no others."""
+        rules = [one.members for one in self.own if one.members is not None]
+        if not any(
+            rule.rest is not None and rule.rest.never and not rule.patterns for rule in rules
+        ):
+            return None
+        return frozenset(name for rule in rules for name in rule.names)
+
     def member(self, name: str) -> list[Location]:
         """What must hold for the value of a property."""
         found: list[Location] = []
@@ -65,16 +74,58 @@ class Exclusion:
         self._known: dict[tuple[int, int, int, int], bool] = {}
         self._steps = 0
 
-    def apart(self, location: Location, group: _Group, left: int, right: int) -> bool:
-        """Whether it is proved that no value satisfies two schemas of a ``oneOf`` and those beside it at once."""
-        key = (location.index, group[0].index, min(left, right), max(left, right))
-        known = self._known.get(key)
-        if known is None:
-            rest = _facts(part for part in location.same_instance if part is not None)
-            base = _Facts((location, *rest.own), rest.groups)
-            sides = [_with(base, group[number]) for number in (left, right)]
-            known = self._known[key] = self._apart(sides[0], sides[1], 8)
-        return known
+    def partners(
+        self, location: Location, group: _Group, numbers: Sequence[int]
+    ) -> dict[int, list[int]]:
+        """For each of some schemas of a ``oneOf`` the others that are not proved to exclude it.
+
+        Values that satisfy what stands beside the ``oneOf`` are looked at alone.
+        """
+        sides = _sides(location, group, numbers)
+        apart = _told_apart(sides)
+        found: dict[int, list[int]] = {number: [] for number in numbers}
+        for place, left in enumerate(numbers):
+            for right in numbers[place + 1 :]:
+                if apart[left] >> right & 1 or apart[right] >> left & 1:
+                    continue
+                key = (location.index, group[0].index, left, right)
+                known = self._known.get(key)
+                if known is None:
+                    known = self._known[key] = self._apart(sides[left], sides[right], 8)
+                if not known:
+                    found[left].append(right)
+                    found[right].append(left)
+        return found
+
+    def tag(self, location: Location, group: _Group, numbers: Sequence[int]) -> str | None:
+        """A name for which schemas of a ``oneOf`` list values, none of them the same as for another schema."""
+        sides = _sides(location, group, numbers)
+        some: dict[str, None] = {}
+        for one in sides[numbers[0]].own:
+            if one.members is not None:
+                some.update(dict.fromkeys(one.members.names))
+        for name in some:
+            met: set[Hashable] = set()
+            for side in sides.values():
+                values = _listed(_facts(side.member(name)).own)
+                if values is None or not met.isdisjoint(values):
+                    break
+                met |= values
+            else:
+                return name
+        return None
+
+    def closed_lists(
+        self, location: Location, group: _Group, numbers: Sequence[int]
+    ) -> dict[int, frozenset[str]] | None:
+        """The names that each of some schemas of a ``oneOf`` lists, if an object may have no others."""
+        found = {}
+        for number, side in _sides(location, group, numbers).items():
+            names = side.closed_names()
+            if names is None:
+                return None
+            found[number] = names
+        return found
 
     def _apart(self, left: _Facts, right: _Facts, depth: int) -> bool:
         self._steps += 1
@@ -123,6 +174,73 @@ class Exclusion:
             elif not (other if name in in_left else one).types:
                 return True
         return False
+
+
+def _sides(location: Location, group: _Group, numbers: Sequence[int]) -> dict[int, _Facts]:
+    """What holds with each of some schemas of a ``oneOf``: the schema and what stands beside the ``oneOf``."""
+    rest = _facts(part for part in location.same_instance if part is not None)
+    base = _Facts((location, *rest.own), rest.groups)
+    return {number: _with(base, group[number]) for number in numbers}
+
+
+def _told_apart(sides: dict[int, _Facts]) -> dict[int, int]:
+    """For each side the others (as bits) from which types, listed values and closed objects tell it apart.
+
+    One look at each side serves for all pairs. That some pair is not found here says nothing.
+    """
+    apart = dict.fromkeys(sides, 0)
+    types = {number: side.types for number, side in sides.items()}
+    of_types: dict[int, int] = {}
+    for number, kind in types.items():
+        of_types[kind] = of_types.get(kind, 0) | 1 << number
+    for number, kind in types.items():
+        for other, those in of_types.items():
+            if not kind & other:
+                apart[number] |= those
+    _by_values({number: _listed(side.own) for number, side in sides.items()}, apart)
+    objects = {number: side for number, side in sides.items() if types[number] == OBJECT}
+    required = {number: side.required() for number, side in objects.items()}
+    requiring: dict[str, list[int]] = {}
+    for number, names in required.items():
+        for name in names:
+            requiring.setdefault(name, []).append(number)
+    for name, some in requiring.items():
+        if len(some) > 1:
+            _by_values({one: _listed(_facts(objects[one].member(name)).own) for one in some}, apart)
+    closed, lists = 0, dict.fromkeys(requiring, 0)
+    for number, side in objects.items():
+        allowed = side.closed_names()
+        if allowed is not None:
+            closed |= 1 << number
+            for name in allowed & lists.keys():
+                lists[name] |= 1 << number
+    for number, names in required.items():
+        for name in names:
+            apart[number] |= closed & ~lists[name]
+    return apart
+
+
+def _by_values(listed: dict[int, frozenset[Hashable] | None], apart: dict[int, int]) -> None:
+    """Note which schemas that list their values have none in common."""
+    having: dict[Hashable, int] = {}
+    every = 0
+    for number, values in listed.items():
+        if values is not None:
+            every |= 1 << number
+            for value in values:
+                having[value] = having.get(value, 0) | 1 << number
+    for number, values in listed.items():
+        if values is not None:
+            some = 0
+            for value in values:
+                some |= having[value]
+            apart[number] |= every & ~some
+
+
+def _listed(own: Sequence[Location]) -> frozenset[Hashable] | None:
+    """The values of which one has to come, if schemas list them."""
+    found = [location.value_keys for location in own if location.value_keys is not None]
+    return frozenset.intersection(*found) if found else None
 
 
 def _with(facts: _Facts, choice: Location) -> _Facts:

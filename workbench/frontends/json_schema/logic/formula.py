@@ -7,7 +7,7 @@ ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +64,9 @@ class Formulas:
         self._made: dict[tuple[type[Formula], tuple[int, ...]], Formula] = {}
         self._facts_inside: dict[int, frozenset[int]] = {}
         self._opposites: dict[int, tuple[Formula, Formula]] = {}
+        self._pairs: set[int] = set()
+        self._orders: dict[int, tuple[Fact, ...]] = {}
+        self._none: dict[int, Formula] = {}
 
     def fact(self, fact: Formula) -> Formula:
         """The one object for a fact."""
@@ -109,6 +112,65 @@ class Formulas:
             ]
         return self._make(Or, found, FALSE)
 
+    def just_one(self, parts: Sequence[Formula]) -> Formula:
+        """Just one of these holds, as a formula that grows little faster than they do.
+
+        One of the first half and none of the second, or the other way round: multiplied out, each part would
+        stand beside the opposites of all others.
+        """
+        order = tuple(dict.fromkeys(fact for part in parts for fact in facts_in(part)))
+        return self._halved(parts, order)[1]
+
+    def _halved(self, parts: Sequence[Formula], order: tuple[Fact, ...]) -> tuple[Formula, Formula]:
+        """That none of these holds, and that just one does."""
+        if len(parts) == 1:
+            return self.opposite(parts[0]), parts[0]
+        middle = len(parts) // 2
+        none, one = self._halved(parts[:middle], order)
+        no_other, other = self._halved(parts[middle:], order)
+        found = self._pair(Or, self._pair(And, one, no_other), self._pair(And, none, other))
+        neither = self._pair(And, none, no_other)
+        if isinstance(found, Or):
+            self._orders[id(found)] = order
+            self._none[id(found)] = neither
+        return neither, found
+
+    def balanced(self, parts: Sequence[Formula]) -> Formula:
+        """The conjunction of many, in pairs: so a change of one of them does not look at the others."""
+        if len(parts) < 2:
+            return parts[0] if parts else TRUE
+        middle = len(parts) // 2
+        return self._pair(And, self.balanced(parts[:middle]), self.balanced(parts[middle:]))
+
+    def order_of(self, formula: Formula) -> tuple[Fact, ...] | None:
+        """For a formula that says that just one of others holds: all of their facts, in the order of the schema."""
+        return self._orders.get(id(formula))
+
+    def none_left(self, formula: Formula) -> Formula | None:
+        """A formula with "none of these holds" wherever it says that just one of them does; ``None``: it does not."""
+        parts = formula.parts if isinstance(formula, And) else (formula,)
+        if not any(id(part) in self._none for part in parts):
+            return None
+        return self.all_of([self._none.get(id(part), part) for part in parts])
+
+    def _pair(self, kind: type[And] | type[Or], left: Formula, right: Formula) -> Formula:
+        """Two formulas together, not flattened: so a change below one of them costs nothing for the other."""
+        none, every = (TRUE, FALSE) if kind is And else (FALSE, TRUE)
+        if left is every or right is every:
+            return every
+        if left is none or left is right:
+            return right
+        if right is none:
+            return left
+        made = self._make(kind, [left, right], none)
+        self._pairs.add(id(made))
+        return made
+
+    def is_paired(self, formula: Formula) -> bool:
+        """Whether most of a formula is pairs, of which a change touches few."""
+        parts = formula.parts if isinstance(formula, And) else ()
+        return id(formula) in self._pairs or any(id(part) in self._pairs for part in parts)
+
     def _make(self, kind: Callable[[Any], Formula], parts: list[Formula], none: Formula) -> Formula:
         if len(parts) < 2:
             return parts[0] if parts else none
@@ -145,7 +207,7 @@ class Formulas:
                 changed = True
                 if not kept:
                     return _NOTHING
-                left = self.any_of(kept)
+                left = self._like(part, self.any_of(kept))
                 for one in left.parts if isinstance(left, And) else (left,):
                     out[id(one)] = one
             parts = list(out.values())
@@ -157,6 +219,13 @@ class Formulas:
         if isinstance(part, And):
             return any(id(one) in never for one in part.parts)
         return id(part) in never
+
+    def _like(self, before: Formula, after: Formula) -> Formula:
+        """The second formula, which came of the first."""
+        order = self._orders.get(id(before))
+        if order is not None and isinstance(after, Or):
+            self._orders[id(after)] = order
+        return after
 
     def opposite(self, formula: Formula) -> Formula:
         """The negation."""
@@ -188,8 +257,10 @@ class Formulas:
             self._facts_inside[id(formula)] = known
         return known
 
-    def replaced(self, formula: Formula, by: dict[int, Formula]) -> Formula:
+    def replaced(self, formula: Formula, by: Mapping[int, Formula]) -> Formula:
         """The formula with other formulas in the places of facts, by the identity of the facts."""
+        if not by:
+            return formula
         done: dict[int, Formula] = {}
         changed = by.keys()
 
@@ -198,10 +269,14 @@ class Formulas:
             if known is None:
                 if changed.isdisjoint(self.inside(part)):
                     known = part
+                elif id(part) in self._pairs:
+                    assert isinstance(part, And | Or)
+                    left, right = part.parts
+                    known = self._like(part, self._pair(type(part), go(left), go(right)))
                 elif isinstance(part, And):
                     known = self.all_of([go(one) for one in part.parts])
                 elif isinstance(part, Or):
-                    known = self.any_of([go(one) for one in part.parts])
+                    known = self._like(part, self.any_of([go(one) for one in part.parts]))
                 else:
                     known = by.get(id(part), part)
                 done[id(part)] = known
@@ -232,10 +307,16 @@ def facts_in(formula: Formula) -> list[Fact]:
     return found
 
 
-def holds(formula: Formula, test: Callable[[Fact], bool]) -> bool:
-    """Evaluate a formula, given what holds of each fact."""
-    if isinstance(formula, And):
-        return all(holds(part, test) for part in formula.parts)
-    if isinstance(formula, Or):
-        return any(holds(part, test) for part in formula.parts)
-    return test(formula) if isinstance(formula, Fact) else formula is TRUE
+def holds(
+    formula: Formula, test: Callable[[Fact], bool], known: dict[int, bool] | None = None
+) -> bool:
+    """Evaluate a formula, given what holds of each fact; ``known`` keeps what was found of its parts."""
+    if not isinstance(formula, And | Or):
+        return test(formula) if isinstance(formula, Fact) else formula is TRUE
+    if known is not None and id(formula) in known:
+        return known[id(formula)]
+    every = all if isinstance(formula, And) else any
+    found = every(holds(part, test, known) for part in formula.parts)
+    if known is not None:
+        known[id(formula)] = found
+    return found

@@ -26,6 +26,7 @@ from workbench.frontends.json_schema.logic.formula import (
 from workbench.frontends.json_schema.logic.unevaluated import Evaluation, is_trivial
 from workbench.frontends.json_schema.read.location import Location
 from workbench.frontends.json_schema.scalars.formats import format_automaton, without_format
+from workbench.frontends.json_schema.scalars.patterns import Pattern, divided
 from workbench.frontends.json_schema.text.json_values import (
     ALL_TYPES,
     ARRAY,
@@ -45,6 +46,9 @@ __all__ = ["KINDS", "Atom", "Node", "Nodes"]
 
 #: The types of value that are told apart: an integer is a number.
 KINDS = (OBJECT, ARRAY, STRING, NUMBER, BOOLEAN, NULL)
+
+#: With how many others that may hold beside it a schema of a ``oneOf`` is not written with their opposites.
+_CROWD = 6
 
 #: A schema and whether it holds.
 Atom = tuple[Location, bool]
@@ -82,6 +86,9 @@ class Nodes:
         self.once = once
         #: the place in the schema that a formula comes from
         self.pointers: dict[int, str] = {}
+        #: whether a formula speaks of whole objects, and into how many alternatives it splits
+        self.heavy: dict[int, bool] = {}
+        self.leaves: dict[int, int] = {}
         self._synthetic = synthetic
         self._nodes: dict[frozenset[tuple[int, bool]], Node] = {}
         self._single: dict[tuple[int, bool], Node] = {}
@@ -220,26 +227,90 @@ class Nodes:
 
     def one_of(self, location: Location, group: tuple[Location, ...], kind: int) -> Formula:
         """Just one of several schemas; those that cannot hold together need no negation."""
-        return self.formulas.any_of([only for _, only in self.just_one(location, group, kind)])
+        said = [self.said(choice, kind) for choice in group]
+        partners = self._partners(location, group, said)
+        many = _crowds(partners) if kind in (OBJECT, ARRAY) else []
+        crowds = {crowd[0]: crowd for crowd in many}
+        crowded = {number for crowd in crowds.values() for number in crowd}
+        parts: list[Formula] = []
+        for number in partners:
+            if number in crowds:
+                parts += self._one_of_many(location, group, kind, crowds[number])
+            elif number not in crowded:
+                parts.append(self._only(said, number, partners[number]))
+        return self.formulas.any_of(parts)
+
+    def _one_of_many(
+        self, location: Location, group: tuple[Location, ...], kind: int, crowd: list[int]
+    ) -> list[Formula]:
+        """That just one holds of the schemas of a crowd, as formulas of which one holds.
+
+        Where a name tells them apart that may be missing, an object that has it needs no opposites.
+        """
+        formulas = self.formulas
+        said = {number: self.said(group[number], kind) for number in crowd}
+        name = self._exclusion.tag(location, group, crowd) if kind == OBJECT else None
+        if name is None:
+            return self._alone(location, group, said, TRUE)
+        has, lacks = formulas.fact(f.Has(name)), formulas.fact(f.Lacks(name))
+        parts = [formulas.all_of([one, has]) for one in said.values()]
+        free = {
+            number: one
+            for number, one in said.items()
+            if has not in (one, *getattr(one, "parts", ()))
+        }
+        return [*parts, *(self._alone(location, group, free, lacks, name) if free else ())]
+
+    def _alone(
+        self,
+        location: Location,
+        group: tuple[Location, ...],
+        said: dict[int, Formula],
+        beside: Formula,
+        lacks: str | None = None,
+    ) -> list[Formula]:
+        """That just one of some schemas holds beside a formula, which says that one name does not come.
+
+        An object that satisfies a closed one has none of the names of the others, unless they share names: so
+        any member decides.
+        """
+        formulas = self.formulas
+        lists = self._exclusion.closed_lists(location, group, list(said))
+        if lists is None:
+            return [formulas.all_of([beside, formulas.just_one(list(said.values()))])]
+        having: dict[str, list[int]] = {}
+        for number, names in lists.items():
+            for one in names - {lacks}:
+                having.setdefault(one, []).append(number)
+        empty = [number for number, one in said.items() if self.satisfies({}, one)]
+        some = formulas.fact(f.AtLeast(1))
+        out = []
+        for number, names in lists.items():
+            near = {other for one in names - {lacks} for other in having[one]} - {number}
+            parts = [said[number], beside, *(formulas.opposite(said[one]) for one in sorted(near))]
+            if any(one != number and one not in near for one in empty[: len(near) + 2]):
+                parts.append(some)
+            out.append(formulas.all_of(parts))
+        return out
 
     def just_one(
         self, location: Location, group: tuple[Location, ...], kind: int
     ) -> list[tuple[Location, Formula]]:
         """For each of several schemas the formula that it holds and no other one does."""
-        formulas = self.formulas
         said = [self.said(choice, kind) for choice in group]
-        out = []
-        for number, choice in enumerate(group):
-            if said[number] is FALSE:
-                continue
-            parts = [said[number]]
-            for other in range(len(group)):
-                if other == number or said[other] is FALSE:
-                    continue
-                if not self._exclusion.apart(location, group, number, other):
-                    parts.append(formulas.opposite(said[other]))
-            out.append((choice, formulas.all_of(parts)))
-        return out
+        partners = self._partners(location, group, said)
+        return [(group[one], self._only(said, one, others)) for one, others in partners.items()]
+
+    def _partners(
+        self, location: Location, group: tuple[Location, ...], said: list[Formula]
+    ) -> dict[int, list[int]]:
+        """The numbers of schemas that some value may satisfy, and of those that may hold beside each."""
+        live = [number for number, formula in enumerate(said) if formula is not FALSE]
+        return self._exclusion.partners(location, group, live)
+
+    def _only(self, said: list[Formula], number: int, others: list[int]) -> Formula:
+        opposites = [self.formulas.opposite(said[other]) for other in others]
+        return self.formulas.all_of([said[number], *opposites])
 
     def own(self, location: Location, kind: int) -> Formula:  # noqa: C901 - one branch a keyword
         """What the keywords of a schema say themselves."""
@@ -260,7 +331,7 @@ class Nodes:
         elif kind == STRING:
             parts.extend(_counts(location.min_length, location.max_length))
             if location.pattern is not None:
-                parts.append(f.Matches(location.pattern))
+                parts.extend(_matches(location.pattern))
             if location.format is not None:
                 parts.append(f.Format(location.format))
         elif kind == ARRAY:
@@ -366,6 +437,32 @@ class Nodes:
 
     def _fits(self, item: Any, choices: list[Location] | None) -> bool:
         return choices is None or any(self.valid(item, choice) for choice in choices)
+
+
+def _crowds(partners: dict[int, list[int]]) -> list[list[int]]:
+    """The schemas of a ``oneOf`` that many others may hold beside, with all that these lead to."""
+    found: list[list[int]] = []
+    met: set[int] = set()
+    for number, others in partners.items():
+        if number in met or len(others) < _CROWD:
+            continue
+        met.add(number)
+        crowd = [number]
+        for one in crowd:
+            more = [other for other in partners[one] if other not in met]
+            met.update(more)
+            crowd += more
+        found.append(sorted(crowd))
+    return found
+
+
+def _matches(pattern: Pattern) -> list[Formula]:
+    """That a pattern is found: look-aheads at its start are patterns of their own, or lengths."""
+    parts = divided(pattern.text)
+    if parts is None:
+        return [f.Matches(pattern)]
+    found = [f.Matches(Pattern(text, pattern.pointer), sign) for text, sign in parts.matches]
+    return [*found, *_counts(parts.least, parts.most)]
 
 
 def _counts(least: int, most: int | None) -> list[Formula]:

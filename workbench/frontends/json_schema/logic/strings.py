@@ -18,6 +18,7 @@ from workbench.automaton.finite import (
     to_graph,
     with_length,
 )
+from workbench.errors import GrammarTooComplex
 from workbench.frontends.json_schema.logic import facts as f
 from workbench.frontends.json_schema.logic.formula import TRUE, And, Fact, Formula, Or, holds
 from workbench.frontends.json_schema.scalars.counted import Counted, has_texts
@@ -101,7 +102,7 @@ def string_content(formula: Formula, rule: str | None = None) -> Expr:
     if deeper:
         dfa = reduce(_both, [automaton(part, rule) for part in deeper])
         if regular:
-            dfa = _both(dfa, _joined(tuple(regular)))
+            dfa = _both(dfa, _joined_at(tuple(regular), rule))
         return _with_length(dfa, low, high, rule)
     if not regular:
         return Repeat(_ANYTHING, low, high)
@@ -155,7 +156,7 @@ def _content(regular: _Regular, low: int, high: int | None, rule: str | None) ->
             if not kept:
                 return NEVER
             return kept[0] if len(kept) == 1 else Alt(tuple(kept))
-    return _with_length(_joined(regular), low, high, rule)
+    return _with_length(_joined_at(regular, rule), low, high, rule)
 
 
 def _expression(fact: Fact) -> Expr | None:
@@ -171,13 +172,21 @@ def _expression(fact: Fact) -> Expr | None:
 def automaton(formula: Formula, rule: str | None = None) -> Dfa:
     """The automaton of the texts that a formula about strings allows."""
     if isinstance(formula, And):
-        return reduce(_both, [automaton(part, rule) for part in formula.parts])
+        return reduce(_both, (automaton(part, rule) for part in formula.parts))
     if isinstance(formula, Or):
         graphs = tuple(to_graph(automaton(part, rule), CharSet) for part in formula.parts)
         return minimise(determinise(Alt(graphs), rule=rule))
     if isinstance(formula, Fact):
         return _fact_automaton(formula)
     return determinise(Repeat(_ANYTHING, 0, None) if formula is TRUE else NEVER)
+
+
+def _joined_at(facts: _Regular, rule: str | None) -> Dfa:
+    """As ``_joined``; an error about a budget names the place, unless it names a pattern."""
+    try:
+        return _joined(facts)
+    except GrammarTooComplex as error:
+        raise error if error.rule is not None or rule is None else error.at(rule) from None
 
 
 @lru_cache(maxsize=1024)
@@ -188,7 +197,8 @@ def _joined(facts: _Regular) -> Dfa:
         keys = frozenset().union(*(fact.keys for fact in excluded))
         values = tuple(value for fact in excluded for value in fact.values)
         kept.append(f.Among(keys, False, values))
-    return reduce(_both, [_fact_automaton(fact) for fact in kept])
+    # one after the other, so that too large a product is seen before all of them are made
+    return reduce(_both, map(_fact_automaton, kept))
 
 
 def _both(left: Dfa, right: Dfa) -> Dfa:

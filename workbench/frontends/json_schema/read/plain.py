@@ -14,6 +14,7 @@ from math import inf
 from numbers import Integral, Real
 from typing import Any
 
+from workbench.automaton.budgets import in_force, too_complex
 from workbench.errors import GrammarSyntaxError
 from workbench.frontends.json_schema.text.json_values import read_json
 from workbench.inputs import first_words, looks_like_file, read_text, wrong_schema
@@ -41,7 +42,7 @@ def read_schema(schema: Any) -> dict[str, Any] | bool:
             raise GrammarSyntaxError(
                 "the schema is not JSON: it holds '::=', as GBNF does; workbench.gbnf reads that"
             )
-        found = read_json(text)
+        found = plain(read_json(text))
     else:
         found = plain(schema)
         if type(found) not in (dict, list, str, int, float, bool, type(None), Decimal):
@@ -58,12 +59,19 @@ def plain(value: Any) -> Any:
     """A value with what stands for JSON values in Python turned into those; anything else is left as it is.
 
     NumPy scalars and arrays, other mappings and sequences, enum members and fractions with a finite decimal
-    are turned. A float of another width means what its shortest spelling says.
+    are turned. A float of another width means what its shortest spelling says. Raises ``GrammarTooComplex`` for
+    more values than a document may have.
     """
-    return value if _is_plain(value) else _turned(value)
+    if _is_plain(value):
+        return value
+    turned = _turned(value)
+    _is_plain(turned)
+    return turned
 
 
 def _is_plain(value: Any) -> bool:
+    """Whether a value is of JSON's types alone. Raises ``GrammarTooComplex`` for too many values."""
+    count, most = 1, in_force().values
     seen: set[int] = set()
     todo = [value]
     while todo:
@@ -74,6 +82,10 @@ def _is_plain(value: Any) -> bool:
         if id(one) in seen:
             continue
         seen.add(id(one))
+        if kind is dict or kind is list:
+            count += len(one)
+            if count > most:
+                raise too_complex("values", "#")
         if kind is dict:
             if any(type(key) is not str for key in one):
                 return False

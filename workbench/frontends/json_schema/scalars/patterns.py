@@ -7,14 +7,31 @@ import warnings
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from workbench.automaton.finite import Dfa, Recogniser, complement, determinise, minimise, to_graph
+from workbench.automaton.finite import (
+    Dfa,
+    Recogniser,
+    complement,
+    determinise,
+    intersect,
+    minimise,
+    to_graph,
+    with_length,
+)
 from workbench.errors import GrammarSyntaxError
 from workbench.frontends.json_schema.scalars.boundaries import with_boundaries
+from workbench.frontends.json_schema.scalars.look_aheads import Parts, parts_of
 from workbench.frontends.lookaround import look_automaton, looks_around, parse_looking
 from workbench.frontends.regex import Branch, parse_regex, search
 from workbench.grammar.ir import Alt, CharSet, Expr, Repeat, Seq
 
-__all__ = ["Pattern", "check_pattern", "few_texts", "pattern_automaton", "pattern_expression"]
+__all__ = [
+    "Pattern",
+    "check_pattern",
+    "divided",
+    "few_texts",
+    "pattern_automaton",
+    "pattern_expression",
+]
 
 #: Most texts that a pattern is taken for a list of.
 MAX_LISTED = 64
@@ -88,9 +105,16 @@ def _well_formed(pattern: str) -> bool:
     return True
 
 
+def divided(pattern: str) -> Parts | None:
+    """The look-aheads at the start of a pattern and the rest of it as patterns; ``None`` where there are none."""
+    return parts_of(pattern) if _looks_around(pattern) else None
+
+
 @lru_cache(maxsize=2048)
 def pattern_expression(pattern: str) -> Expr:
     """The texts that hold a match of a pattern, over characters. Raises ``GrammarSyntaxError``."""
+    if divided(pattern) is not None:
+        return to_graph(pattern_automaton(pattern), CharSet)
     if _looks_around(pattern):
         cut = with_boundaries(pattern)
         return to_graph(look_automaton(pattern), CharSet) if cut is None else cut
@@ -104,12 +128,18 @@ def _recogniser(pattern: str) -> Recogniser:
 
 @lru_cache(maxsize=1 << 15)
 def _found_in(pattern: str, text: str) -> bool:
+    parts = divided(pattern)
+    if parts is not None:
+        fits = parts.least <= len(text) and (parts.most is None or len(text) <= parts.most)
+        return fits and all(_found_in(part, text) == sign for part, sign in parts.matches)
     return _recogniser(pattern).accepts(text)
 
 
 @lru_cache(maxsize=2048)
 def few_texts(pattern: str) -> tuple[str, ...] | None:
     """The texts that hold a match, where they are a few that the pattern spells out."""
+    if divided(pattern) is not None:
+        return None
     return _listed(pattern_expression(pattern))
 
 
@@ -147,6 +177,12 @@ def pattern_automaton(pattern: str, positive: bool = True) -> Dfa:
     """
     if not positive:
         return complement(pattern_automaton(pattern))
+    parts = divided(pattern)
+    if parts is not None:
+        found = pattern_automaton(*parts.matches[0])
+        for part, sign in parts.matches[1:]:
+            found = minimise(intersect(found, pattern_automaton(part, sign), rule=pattern))
+        return minimise(with_length(found, parts.least, parts.most, rule=pattern))
     if _looks_around(pattern) and with_boundaries(pattern) is None:
         return look_automaton(pattern)
     return minimise(determinise(pattern_expression(pattern), rule=pattern))
