@@ -285,7 +285,7 @@ class _Table:
         states = self.author.states
         found = self._numbers.setdefault(local, len(states))
         if found == len(states):
-            states.append(_TableState(self, local))
+            states.add(_TableState(self, local))
         return found
 
     def edges(self, local: int) -> list[tuple[int, int, Origin | None]]:
