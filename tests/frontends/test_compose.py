@@ -93,6 +93,16 @@ def test_captures_change_no_mask(plan: Plan) -> None:
             assert np.array_equal(*masks)
 
 
+def test_the_examples_of_the_page_work() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "composition.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) > 6
+    names: dict[str, Any] = {}
+    for block in blocks:
+        exec(block, names)
+    assert accepts(names["grammar"], 'get_weather({"city":"x"})\nAnswer: unknown')
+
+
 def test_recursive_definitions_are_context_free() -> None:
     """As many ``b`` as ``a``, nested; by a set that grows until no short text is new."""
     grammar = wb.define(
