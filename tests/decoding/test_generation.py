@@ -13,12 +13,30 @@ from tests.decoding.fakes import FakeCompiled  # noqa: E402
 from workbench.decoding import Decoder, Trace, TraceStep, generate  # noqa: E402
 from workbench.engine import CompiledGrammar  # noqa: E402
 from workbench.errors import DeadEnd  # noqa: E402
+from workbench.frontends.compose import capture, seq  # noqa: E402
 from workbench.frontends.json_schema import json_schema  # noqa: E402
 from workbench.frontends.regex import regex  # noqa: E402
 from workbench.models import LoadedModel  # noqa: E402
 from workbench.vocabulary import Vocabulary  # noqa: E402
 
 PROMPT = [2, 5, 9]
+
+
+def test_what_was_captured(tiny: LoadedModel, vocabulary: Vocabulary) -> None:
+    text = capture("all", seq(capture("first", regex("[a-c]")), capture("rest", regex("[0-9]{2}"))))
+    out = generate(tiny, PROMPT, text)
+    assert out.finish_reason == "eos" and len(out.text) == 3
+    data = out.text.encode()
+    assert [(c.name, c.start, c.end, c.bytes) for c in out.captures] == [
+        ("all", 0, 3, data),
+        ("first", 0, 1, data[:1]),
+        ("rest", 1, 3, data[1:]),
+    ]
+    # of a text that is not complete, or was cut, nothing is told
+    assert generate(tiny, PROMPT, text, max_tokens=1).captures == ()
+    assert generate(tiny, PROMPT, text, stop=list("0123456789")).captures == ()
+    assert generate(tiny, PROMPT, regex("[a-c]")).captures == ()
+    assert generate(tiny, PROMPT, max_tokens=2).captures == ()
 
 
 def test_ends_at_an_end_token(tiny: LoadedModel, vocabulary: Vocabulary) -> None:

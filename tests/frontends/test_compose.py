@@ -13,6 +13,7 @@ from hypothesis import given, settings
 
 import workbench as wb
 from tests.frontends.composed import Backtracking, Plan, grammar_of, pattern_of, plans
+from workbench.cli import main
 from workbench.grammar.fingerprint import fingerprint
 from workbench.grammar.ir import Grammar
 
@@ -314,3 +315,14 @@ def test_a_composition_can_be_exported(grammar: Grammar, tmp_path: Path) -> None
     for text in texts:
         assert accepts(names["grammar"], text) == (text in accepted)
     assert made.written
+
+
+def test_commands_read_what_was_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "it.rules.json"
+    path.write_text(wb.to_rules(wb.seq("a", wb.capture("n", schema(POINT)))), encoding="utf-8")
+    assert main(["check", str(path)]) == 0
+    path.rename(tmp_path / "it.rules")
+    assert main(["check", str(tmp_path / "it.rules")]) == 0
+    (tmp_path / "it.rules").write_text("{}")
+    assert main(["check", str(tmp_path / "it.rules")]) != 0
+    assert "this is no text that to_rules wrote" in capsys.readouterr().err

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 #: What a file is, by its suffix.
-KINDS = {".gbnf": "gbnf", ".json": "json_schema", ".regex": "regex"}
+KINDS = {".gbnf": "gbnf", ".json": "json_schema", ".regex": "regex", ".rules": "rules"}
 _OTHERS = {".lark": "for Lark", ".g4": "for ANTLR", ".ebnf": "in EBNF", ".bnf": "in BNF"}
 
 
@@ -80,13 +80,15 @@ def kind_of(path: Path, kind: str | None) -> str:
     """What a grammar file is. Raises ``WorkbenchError`` when nothing says it."""
     suffix = path.suffix.lower()
     found = kind or KINDS.get(suffix)
+    if kind is None and path.name.lower().endswith(".rules.json"):  # as exports call them
+        found = "rules"
     if found is None and suffix in _OTHERS:
         raise WorkbenchError(
             f"{path}: a grammar {_OTHERS[suffix]} is not read; write it as GBNF, its rules as  name ::= …"
         )
     if found is None:
         raise WorkbenchError(
-            f"{path}: the suffix does not say what it is; pass --kind gbnf, json_schema or regex"
+            f"{path}: the suffix does not say what it is; pass --kind gbnf, json_schema, regex or rules"
         )
     return found
 
@@ -121,6 +123,10 @@ def read_grammar(path: Path, kind: str, options: Mapping[str, Any] | None = None
         from workbench.frontends.regex import regex
 
         return regex(text.removesuffix("\n").removesuffix("\r"))
+    if kind == "rules":
+        from workbench.grammar.written import from_rules
+
+        return from_rules(text)
     from workbench.frontends.json_schema import json_schema
 
     return json_schema(text, **(options or {}))

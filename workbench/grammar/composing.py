@@ -237,6 +237,10 @@ class _Place:
     scope: _Scope | None
 
 
+#: A grammar that was not composed: its rules, by identity, and its start. Front ends keep the rules of equal schemas.
+_Leaf = tuple[int, str]
+
+
 class _Rule(NamedTuple):
     name: str
     expr: Expr
@@ -253,7 +257,7 @@ class _Writer:
         self.rules_by_place: dict[_Place, str] = {}
         self.scopes: dict[_Place, _Scope] = {}
         self.here: dict[_Place, Expr] = {}
-        self.part_names: dict[int, str] = {}
+        self.part_names: dict[_Leaf, str] = {}
         self.parts: dict[str, Grammar] = {}
         self.captures: dict[str, str] = {}
         self.waiting: deque[_Rule] = deque()
@@ -270,9 +274,9 @@ class _Writer:
 
     # -- what stands where -------------------------------------------------------------------------
 
-    def _uses(self) -> Counter[_Place | int]:
-        """How often each composed grammar and each other one (by identity) stands in the whole."""
-        found: Counter[_Place | int] = Counter()
+    def _uses(self) -> Counter[_Place | _Leaf]:
+        """How often each composed grammar and each other one stands in the whole."""
+        found: Counter[_Place | _Leaf] = Counter()
         todo = [self._composed(self.top, None)]
         seen = set(todo)
         for place in todo:
@@ -283,15 +287,15 @@ class _Writer:
                         continue
                     used = self._place(part.grammar, inner)
                     found[used] += 1
-                    if not isinstance(used, int) and used not in seen:
+                    if isinstance(used, _Place) and used not in seen:
                         seen.add(used)
                         todo.append(used)
         return found
 
-    def _place(self, grammar: Grammar, scope: _Scope | None) -> _Place | int:
+    def _place(self, grammar: Grammar, scope: _Scope | None) -> _Place | _Leaf:
         rules = grammar.rules
         if not isinstance(rules, ComposedRules):
-            return id(grammar)
+            return id(rules), grammar.start
         return self._composed(rules, scope if rules.free else None)
 
     def _composed(self, rules: ComposedRules, scope: _Scope | None) -> _Place:
@@ -336,7 +340,7 @@ class _Writer:
         for part in walk(expr):
             if isinstance(part, Whole):
                 place = self._place(part.grammar, scope)
-                if not isinstance(place, int) and not self._stands_alone(place):
+                if isinstance(place, _Place) and not self._stands_alone(place):
                     yield place
 
     def _named(self, part: Expr, scope: _Scope | None) -> Expr | None:
@@ -346,8 +350,8 @@ class _Writer:
         if not isinstance(part, Whole):
             return None
         place = self._place(part.grammar, scope)
-        if isinstance(place, int):
-            return Ref(self._part(part.grammar), origin=part.origin)
+        if not isinstance(place, _Place):
+            return Ref(self._part(part.grammar, place), origin=part.origin)
         return Ref(self._rule(place)) if self._stands_alone(place) else self.here[place]
 
     def _rule(self, place: _Place) -> str:
@@ -376,17 +380,17 @@ class _Writer:
         """A rule; where it is a grammar that stands nowhere else, that has its name."""
         if isinstance(expr, Whole):
             place = self._place(expr.grammar, scope)
-            if isinstance(place, int) and self.uses[place] == 1:
+            if not isinstance(place, _Place) and self.uses[place] == 1:
                 self.parts[name] = expr.grammar
                 return
         self.waiting.append(_Rule(name, expr, scope))
 
-    def _part(self, grammar: Grammar) -> str:
+    def _part(self, grammar: Grammar, leaf: _Leaf) -> str:
         """The name of a grammar that was not composed."""
-        found = self.part_names.get(id(grammar))
+        found = self.part_names.get(leaf)
         if found is None:
             kind = grammar.kind
-            found = self.part_names[id(grammar)] = self._name(_CALLED.get(kind, kind))
+            found = self.part_names[leaf] = self._name(_CALLED.get(kind, kind))
             self.parts[found] = grammar
         return found
 

@@ -87,8 +87,11 @@ class LeftmostFirst(Earley):
         super().__init__(grammar, tokens, items=items)
 
     def again(self, column: Column, item: Item, way: Way | None) -> None:
-        """Keep every way."""
+        """Keep every way; they count as items do."""
         if way is not None:
+            if self.n_items >= self.most_items:
+                raise TooMuch
+            self.n_items += 1
             self._others.setdefault((id(column), item), []).append(way)
 
     def author_states(
