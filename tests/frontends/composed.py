@@ -32,6 +32,8 @@ def grammar_of(plan: Plan) -> Grammar:
     match plan.kind:
         case "text":
             return wb.seq(plan.text)
+        case "ref":
+            return wb.ref(plan.text)
         case "regex":
             return wb.regex(plan.text)
         case "gbnf":
@@ -191,3 +193,53 @@ def plans() -> st.SearchStrategy[Plan]:
         )
 
     return st.recursive(leaves, grown, max_leaves=8)
+
+
+def rule_bodies(names: str) -> st.SearchStrategy[Plan]:
+    """Bodies of rules that use each other by name."""
+    leaves: st.SearchStrategy[Any] = st.one_of(
+        st.sampled_from(["a", "b", "ab", ""]).map(lambda text: Plan("text", text=text)),
+        st.sampled_from(names).map(lambda name: Plan("ref", text=name)),
+    )
+
+    def grown(inner: st.SearchStrategy[Plan]) -> st.SearchStrategy[Plan]:
+        several = st.lists(inner, min_size=1, max_size=3).map(tuple)
+        return st.one_of(
+            several.map(lambda parts: Plan("seq", parts)),
+            several.map(lambda parts: Plan("alt", parts)),
+            inner.map(lambda part: Plan("optional", (part,))),
+            inner.map(lambda part: Plan("repeat", (part,), least=1)),
+            inner.map(lambda part: Plan("capture", (part,), text="x")),
+        )
+
+    return st.recursive(leaves, grown, max_leaves=6)
+
+
+def texts_of(plan: Plan, rules: dict[str, frozenset[str]], most: int) -> frozenset[str]:
+    """The texts of a plan up to a length, by those of the rules that are known so far."""
+    parts = [texts_of(part, rules, most) for part in plan.parts]
+    match plan.kind:
+        case "text":
+            return frozenset([plan.text])
+        case "ref":
+            return rules[plan.text]
+        case "seq":
+            found = frozenset([""])
+            for part in parts:
+                found = joined(found, part, most)
+            return found
+        case "alt":
+            return frozenset().union(*parts)
+        case "optional":
+            return parts[0] | {""}
+        case "repeat":
+            found = parts[0]
+            while (more := found | joined(found, parts[0], most)) != found:
+                found = more
+            return found
+        case _:
+            return parts[0]
+
+
+def joined(first: frozenset[str], second: frozenset[str], most: int) -> frozenset[str]:
+    return frozenset(a + b for a in first for b in second if len(a) + len(b) <= most)

@@ -12,7 +12,15 @@ import pytest
 from hypothesis import given, settings
 
 import workbench as wb
-from tests.frontends.composed import Backtracking, Plan, grammar_of, pattern_of, plans
+from tests.frontends.composed import (
+    Backtracking,
+    Plan,
+    grammar_of,
+    pattern_of,
+    plans,
+    rule_bodies,
+    texts_of,
+)
 from workbench.cli import main
 from workbench.grammar.fingerprint import fingerprint
 from workbench.grammar.ir import Grammar
@@ -102,6 +110,25 @@ def test_the_examples_of_the_page_work() -> None:
     for block in blocks:
         exec(block, names)
     assert accepts(names["grammar"], 'get_weather({"city":"x"})\nAnswer: unknown')
+
+
+@given(rule_bodies("pq"), rule_bodies("pq"))
+@settings(max_examples=150)
+def test_definitions_are_the_least_sets_that_fit(p: Plan, q: Plan) -> None:
+    """Recursion of any kind, by sets of short texts that grow until nothing is new."""
+    most = 4
+    rules = {"p": frozenset[str](), "q": frozenset[str]()}
+    while True:
+        more = {"p": texts_of(p, rules, most), "q": texts_of(q, rules, most)}
+        if more == rules:
+            break
+        rules = more
+    grammar = wb.define(p=grammar_of(p), q=grammar_of(q))
+    for n in range(most + 1):
+        for chars in product("ab", repeat=n):
+            text = "".join(chars)
+            assert accepts(grammar, text) == (text in rules["p"]), text
+            assert (wb.match(grammar, text) is not None) == (text in rules["p"]), text
 
 
 def test_recursive_definitions_are_context_free() -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import chain
 
 from workbench.grammar.author.earley import Column, Earley, Item, TooMuch, Way
 from workbench.grammar.author.states import AuthorStates, Node, Writer
@@ -129,16 +130,14 @@ class LeftmostFirst(Earley):
         active = {frames[0].key}
         while frames:
             frame = frames[-1]
-            place, options, _ = frame.trail[-1]
+            place, options, n_found = frame.trail[-1]
+            del found[n_found:]
             option = next(options, None)
             if option is None:
                 frame.trail.pop()
-                if frame.trail:
-                    del found[frame.trail[-1][2] :]
-                else:  # it only comes back to where it was: another way has to do
+                if not frame.trail:  # it only comes back to where it was: another way has to do
                     frames.pop()
                     active.discard(frame.key)
-                    del found[frames[-1].trail[-1][2] :]
             elif option.to is not None:
                 self._go(frame, option.to, found)
             elif option.callee >= 0:
@@ -157,7 +156,15 @@ class LeftmostFirst(Earley):
                     name, start, _ = found[frame.capture]
                     found[frame.capture] = name, start, place[1]
                 if frames:
-                    self._go(frames[-1], frames[-1].called.ends[place], found)
+                    self._after(frames[-1], place, found)
+
+    def _after(self, frame: _Frame, place: _Place, found: Sequence[object]) -> None:
+        """Go on behind a part that has ended; should that come back to where it was, it may end elsewhere."""
+        option = frame.called
+        after = option.ends.pop(place)
+        at, options, n_found = frame.trail[-1]
+        frame.trail[-1] = at, chain([option], options), n_found
+        self._go(frame, after, found)
 
     def _frame(
         self,
