@@ -190,9 +190,12 @@ class _Builder(EntryPositions):
         )
         firsts, entries, starts, guarded = zip(*self.built, strict=True)
         chosen = ~np.array(guarded, dtype=np.bool_) & affordable
+        bounds = np.array([*firsts, self.n], dtype=np.int32)
+        # one that alone is more than all the work is left as it is
+        chosen &= np.diff(bounds) <= self.budgets.deterministic_work
         made = determinise(
             parts,
-            np.array([*firsts, self.n], dtype=np.int32),
+            bounds,
             np.array(starts, dtype=np.int32),
             chosen,
             self.work,
