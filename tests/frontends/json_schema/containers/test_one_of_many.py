@@ -121,3 +121,19 @@ def test_in_the_order_of_the_schema_each_valid_object_has_a_text(schema: dict[st
 def reads(start: wb.Matcher, text: str) -> bool:
     matcher = start.fork()
     return all(map(matcher.accept, text.encode())) and matcher.is_accepting
+
+
+def test_closed_objects_say_nothing_of_arrays() -> None:
+    """Two schemas of objects both hold for an array: then not just one does."""
+    choices = [{"properties": {name: True}, "additionalProperties": False} for name in "abcdefgh"]
+    schema: dict[str, Any] = {"oneOf": [*choices, {"type": "array", "maxItems": 2}]}
+    compiled = wb.compile(wb.json_schema(schema), vocabulary())
+    judge = jsonschema.Draft202012Validator(schema)
+    values: list[Any] = [[], [1], [1, 2, 3], {}, {"a": 1}, {"a": 1, "b": 1}, 1, None]
+    for value in values:
+        assert reads(compiled.matcher(), json.dumps(value)) == judge.is_valid(value), value
+    one = {"oneOf": [*choices[:1], {"type": "object"}]}
+    compiled = wb.compile(wb.json_schema(one), vocabulary())
+    for value in values:
+        judge = jsonschema.Draft202012Validator(one)
+        assert reads(compiled.matcher(), json.dumps(value)) == judge.is_valid(value), value

@@ -71,27 +71,27 @@ class Exclusion:
 
     def __init__(self) -> None:
         self._evaluator = Evaluator()
-        self._known: dict[tuple[int, int, int, int], bool] = {}
+        self._known: dict[tuple[int, int, int, int, int], bool] = {}
         self._steps = 0
 
     def partners(
-        self, location: Location, group: _Group, numbers: Sequence[int]
+        self, location: Location, group: _Group, numbers: Sequence[int], kind: int
     ) -> dict[int, list[int]]:
-        """For each of some schemas of a ``oneOf`` the others that are not proved to exclude it.
+        """For each of some schemas of a ``oneOf`` the others that are not proved to exclude it, for one type of value.
 
         Values that satisfy what stands beside the ``oneOf`` are looked at alone.
         """
         sides = _sides(location, group, numbers)
-        apart = _told_apart(sides)
+        apart = _told_apart(sides, kind)
         found: dict[int, list[int]] = {number: [] for number in numbers}
         for place, left in enumerate(numbers):
             for right in numbers[place + 1 :]:
                 if apart[left] >> right & 1 or apart[right] >> left & 1:
                     continue
-                key = (location.index, group[0].index, left, right)
+                key = (location.index, group[0].index, left, right, kind)
                 known = self._known.get(key)
                 if known is None:
-                    known = self._known[key] = self._apart(sides[left], sides[right], 8)
+                    known = self._known[key] = self._apart(sides[left], sides[right], 8, kind)
                 if not known:
                     found[left].append(right)
                     found[right].append(left)
@@ -127,17 +127,19 @@ class Exclusion:
             found[number] = names
         return found
 
-    def _apart(self, left: _Facts, right: _Facts, depth: int) -> bool:
+    def _apart(self, left: _Facts, right: _Facts, depth: int, kinds: int = ALL_TYPES) -> bool:
         self._steps += 1
         if self._steps > _MAX_STEPS or depth == 0:
             return False
-        common = left.types & right.types
+        common = left.types & right.types & kinds
         if not common or self._values_differ(left, right):
             return True
         for one, other in ((left, right), (right, left)):
             if one.groups:
                 choices = one.groups[0]
-                if all(self._apart(one.with_choice(part), other, depth - 1) for part in choices):
+                if all(
+                    self._apart(one.with_choice(part), other, depth - 1, kinds) for part in choices
+                ):
                     return True
         proofs = {NUMBER: _numbers, STRING: _strings, ARRAY: _arrays}
         for kind, proof in proofs.items():
@@ -183,13 +185,14 @@ def _sides(location: Location, group: _Group, numbers: Sequence[int]) -> dict[in
     return {number: _with(base, group[number]) for number in numbers}
 
 
-def _told_apart(sides: dict[int, _Facts]) -> dict[int, int]:
+def _told_apart(sides: dict[int, _Facts], kinds: int) -> dict[int, int]:
     """For each side the others (as bits) from which types, listed values and closed objects tell it apart.
 
-    One look at each side serves for all pairs. That some pair is not found here says nothing.
+    Values of some types are looked at alone. One look at each side serves for all pairs; that some pair is not
+    found here says nothing.
     """
     apart = dict.fromkeys(sides, 0)
-    types = {number: side.types for number, side in sides.items()}
+    types = {number: side.types & kinds for number, side in sides.items()}
     of_types: dict[int, int] = {}
     for number, kind in types.items():
         of_types[kind] = of_types.get(kind, 0) | 1 << number

@@ -47,7 +47,8 @@ __all__ = ["KINDS", "Atom", "Node", "Nodes"]
 #: The types of value that are told apart: an integer is a number.
 KINDS = (OBJECT, ARRAY, STRING, NUMBER, BOOLEAN, NULL)
 
-#: With how many others that may hold beside it a schema of a ``oneOf`` is not written with their opposites.
+#: With how many others that may hold beside them, in the mean, schemas of a ``oneOf`` are not written with the
+#: opposites of these.
 _CROWD = 6
 
 #: A schema and whether it holds.
@@ -228,7 +229,7 @@ class Nodes:
     def one_of(self, location: Location, group: tuple[Location, ...], kind: int) -> Formula:
         """Just one of several schemas; those that cannot hold together need no negation."""
         said = [self.said(choice, kind) for choice in group]
-        partners = self._partners(location, group, said)
+        partners = self._partners(location, group, said, kind)
         many = _crowds(partners) if kind in (OBJECT, ARRAY) else []
         crowds = {crowd[0]: crowd for crowd in many}
         crowded = {number for crowd in crowds.values() for number in crowd}
@@ -249,7 +250,9 @@ class Nodes:
         """
         formulas = self.formulas
         said = {number: self.said(group[number], kind) for number in crowd}
-        name = self._exclusion.tag(location, group, crowd) if kind == OBJECT else None
+        if kind != OBJECT:
+            return [formulas.just_one(list(said.values()))]
+        name = self._exclusion.tag(location, group, crowd)
         if name is None:
             return self._alone(location, group, said, TRUE)
         has, lacks = formulas.fact(f.Has(name)), formulas.fact(f.Lacks(name))
@@ -298,15 +301,15 @@ class Nodes:
     ) -> list[tuple[Location, Formula]]:
         """For each of several schemas the formula that it holds and no other one does."""
         said = [self.said(choice, kind) for choice in group]
-        partners = self._partners(location, group, said)
+        partners = self._partners(location, group, said, kind)
         return [(group[one], self._only(said, one, others)) for one, others in partners.items()]
 
     def _partners(
-        self, location: Location, group: tuple[Location, ...], said: list[Formula]
+        self, location: Location, group: tuple[Location, ...], said: list[Formula], kind: int
     ) -> dict[int, list[int]]:
         """The numbers of schemas that some value may satisfy, and of those that may hold beside each."""
         live = [number for number, formula in enumerate(said) if formula is not FALSE]
-        return self._exclusion.partners(location, group, live)
+        return self._exclusion.partners(location, group, live, kind)
 
     def _only(self, said: list[Formula], number: int, others: list[int]) -> Formula:
         opposites = [self.formulas.opposite(said[other]) for other in others]
@@ -452,7 +455,8 @@ def _crowds(partners: dict[int, list[int]]) -> list[list[int]]:
             more = [other for other in partners[one] if other not in met]
             met.update(more)
             crowd += more
-        found.append(sorted(crowd))
+        if sum(len(partners[one]) for one in crowd) >= _CROWD * len(crowd):
+            found.append(sorted(crowd))
     return found
 
 
