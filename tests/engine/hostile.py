@@ -552,9 +552,9 @@ def json_deep(vocabulary: wb.Vocabulary) -> None:
             before = now
     assert masks[20] == masks[1000] == masks[1010] == masks[DEPTH - 10] == masks[DEPTH]
     for name in ("steps", "stack_nodes", "stack_sets"):
-        assert counts[2_100][name] == counts[DEPTH][name], (name, counts)
-        # what is met for the first time costs a step or two more
-        assert 0 <= counts[1_100][name] - counts[DEPTH][name] <= 5, (name, counts)
+        # what is met for the first time costs a step or two more, and so does an array that grows
+        for depth in (1_100, 2_100):
+            assert 0 <= counts[depth][name] - counts[DEPTH][name] <= 5, (name, counts)
     for name in ("shapes", "configurations", "masks", "trie_nodes", "mask_misses"):
         assert counts[DEPTH][name] == 0 or name == "shapes", (name, counts)
     assert counts[2_100]["shapes"] == counts[DEPTH]["shapes"]

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from workbench.changes import at_once
 from workbench.errors import GrammarTooComplex
+from workbench.wording import number_of
 
 __all__ = [
     "ARENA_WORDS",
@@ -158,7 +159,7 @@ def _mapped(words: int, dtype: type[_Word]) -> NDArray[_Word]:
     try:
         pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | unreserved)
     except OSError as error:
-        raise MemoryError(f"{size:,} bytes of address space are not there") from error
+        raise MemoryError(f"no room for {number_of(size, 'byte')}") from error
     return np.frombuffer(pages, dtype=dtype)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.grammar.expressions import ByteSet, Expr, Graph
+from workbench.wording import number_of
 
 __all__ = ["ByteGraph"]
 
@@ -127,7 +128,8 @@ class ByteGraph(Graph):
         return hash((self.start, self.ends.tobytes(), self.rows.tobytes()))
 
     def __repr__(self) -> str:
-        return f"ByteGraph({len(self.ends)} states, {self.rows.shape[1]} edges)"
+        edges = number_of(self.rows.shape[1], "edge")
+        return f"ByteGraph({number_of(len(self.ends), 'state')}, {edges})"
 
 
 @lru_cache(maxsize=4096)
