@@ -29,6 +29,10 @@ __all__ = [
 ]
 
 
+#: characters of a rule's name, or of a pattern in its place, that a message shows; a JSON pointer is shown whole
+_LONGEST_RULE = 100
+
+
 class WorkbenchError(Exception):
     """Base class of every error that this package raises on purpose."""
 
@@ -135,7 +139,10 @@ class GrammarTooComplex(WorkbenchError):
         self.rule = rule
         self.raised_by = raised_by
         self.field = field
-        where = f" in rule {rule!r}" if rule else ""
+        shown = rule
+        if rule and len(rule) > _LONGEST_RULE and not rule.startswith("#"):
+            shown = rule[:_LONGEST_RULE] + "…"
+        where = f" in rule {shown!r}" if shown else ""
         way = f" or raise the limit, as in {raised_by}" if raised_by else ""
         super().__init__(
             f"the grammar needs more than {limit:,} {budget}{where}; simplify it there{way}"

@@ -165,7 +165,7 @@ def late(monkeypatch: pytest.MonkeyPatch) -> wb.Grammar:
 
     monkeypatch.setattr(builder, "_AHEAD", 1)
     inner = {"type": "object", "properties": {f"p{i}": {"type": "string"} for i in range(30)}}
-    inner["properties"]["last"] = {"type": "string", "pattern": "^(?=.*[a-c]{9})(x|y[a-z]{3})+$"}
+    inner["properties"]["last"] = {"type": "string", "pattern": "^x(?=.*[a-c]{9})(x|y[a-z]{3})+$"}
     schema = {
         "properties": {"a": {"properties": {"b": {"properties": {"c": inner}}}}},
         "$defs": {},

@@ -146,7 +146,8 @@ def test_every_option_is_part_of_the_key() -> None:
     }
     assert set(inspect.signature(wb.json_schema).parameters) == told_apart
     assert set(inspect.signature(wb.regex).parameters) == {"pattern", "ignore_case", "budgets"}
-    assert set(inspect.signature(wb.gbnf).parameters) == {"text", "start", "budgets"}
+    # with grammars for its rules a text is read each time
+    assert set(inspect.signature(wb.gbnf).parameters) == {"text", "start", "rules", "budgets"}
 
 
 def test_what_a_caller_changes_afterwards_changes_no_grammar() -> None:

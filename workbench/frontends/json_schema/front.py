@@ -167,9 +167,10 @@ def _kept(
     def read() -> Grammar:
         with CollectorWaits():
             data = None if given is None else written(schema)
-            parsed = copied(read_schema(schema)) if data is None else pickle.loads(data)
-            if not isinstance(parsed, dict | bool):
-                return make(read_schema(parsed))  # which says what is wrong
+            if data is None:
+                parsed = copied(read_schema(schema))
+            else:
+                parsed = read_schema(pickle.loads(data))
             if given is not None and repr(parsed) != given:
                 raise RuntimeError("the schema was changed by another thread while it was read")
             return make(parsed)
