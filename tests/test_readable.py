@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from workbench.diagnostics.verdicts import byte_vocabulary
+from workbench.vocabulary import byte_vocabulary
 
 
 def results() -> list[Any]:

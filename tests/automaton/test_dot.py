@@ -10,8 +10,8 @@ import pytest
 import workbench as wb
 from tests.notebook.samples import automaton
 from workbench.automaton.dot import byte_label, picture, transitions
-from workbench.diagnostics.verdicts import byte_vocabulary
 from workbench.notebook.drawing import draw
+from workbench.vocabulary import byte_vocabulary
 
 pytest.importorskip("graphviz", reason="the graphviz package is not installed")
 

@@ -6,9 +6,9 @@ import workbench as wb
 from workbench.automaton.frames import Frame, deep_end, depth, shortened
 from workbench.decoding.situation import MAX_FRAMES, kept_stacks
 from workbench.decoding.trace import Trace, TraceStep
-from workbench.diagnostics.verdicts import byte_vocabulary
 from workbench.notebook.recorded import from_trace
 from workbench.notebook.wire import stacks_wire
+from workbench.vocabulary import byte_vocabulary
 
 NESTED = wb.gbnf('root ::= "(" root ")" | item{200,500}\nitem ::= "[" item "]" | "x"')
 

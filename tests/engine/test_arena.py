@@ -68,8 +68,11 @@ def test_what_is_held_without_need_is_given_back(monkeypatch: pytest.MonkeyPatch
         return 5
 
     monkeypatch.setattr(arena, "_relief", [lambda: tries.append("given back")])
+    arena.give_back(np.zeros(arena.ARENA_WORDS, dtype=np.int32), arena.ARENA_WORDS, 5)
+    assert arena._kept
     assert arena.with_relief(make) == 5
     assert tries == ["make", "given back", "make"]
+    assert not arena._kept
 
     def never() -> int:
         raise MemoryError

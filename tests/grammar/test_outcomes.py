@@ -10,12 +10,12 @@ import pytest
 
 import workbench as wb
 from workbench.cli import main
-from workbench.diagnostics.verdicts import byte_vocabulary
 from workbench.grammar.ir import Outcome
 from workbench.grammar.outcomes import TOLD, OutcomeGroup, grouped
 from workbench.notebook.editor import check
 from workbench.notebook.reprs import grammar_html
 from workbench.notebook.static_parts import outcome_html
+from workbench.vocabulary import byte_vocabulary
 
 #: Forty tools with two numbers each.
 SCHEMA = {

@@ -14,13 +14,13 @@ import pytest
 import workbench as wb
 from tests.notebook import samples
 from workbench.automaton.dot import picture
-from workbench.diagnostics.verdicts import byte_vocabulary
 from workbench.notebook import drawing
 from workbench.notebook.drawing import NoPicture, draw, image_of
 from workbench.notebook.recorded import from_trace
 from workbench.notebook.report import report_html, write_report
 from workbench.notebook.reprs import automaton_html, compiled_html
 from workbench.notebook.static_html import static_html
+from workbench.vocabulary import byte_vocabulary
 
 pytest.importorskip("graphviz", reason="the graphviz package is not installed")
 

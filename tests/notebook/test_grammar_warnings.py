@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import workbench as wb
-from workbench.diagnostics.verdicts import byte_vocabulary
 from workbench.notebook.editor import check
 from workbench.notebook.grammar_warnings import hints
+from workbench.vocabulary import byte_vocabulary
 
 TEXT = r"""root ::= "a" ws item | "b" loop
 ws ::= " "*

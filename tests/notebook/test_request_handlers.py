@@ -24,7 +24,6 @@ from workbench.decoding import Decoder
 from workbench.diagnostics.dead_ends.dead_ends import dead_ends
 from workbench.diagnostics.dead_ends.findings import Finding
 from workbench.diagnostics.explain.stack_needs import decided_by_stack
-from workbench.diagnostics.verdicts import byte_vocabulary
 from workbench.export.verify import verify
 from workbench.frontends.gbnf import gbnf
 from workbench.frontends.json_schema import json_schema
@@ -36,6 +35,7 @@ from workbench.notebook.request_handlers import RequestHandlers
 from workbench.notebook.session import Session
 from workbench.notebook.static_html import static_html
 from workbench.notebook.static_panels import static_panels
+from workbench.vocabulary import byte_vocabulary
 
 PROMPT = [1, 2, 3]
 LETTERS = "(ab|c)[ab]{2,9}[01]+"

@@ -360,13 +360,8 @@ class _Told:
             self.labels[code // len(other.labels)] | other.labels[code % len(other.labels)]
             for code in kinds.tolist()
         ]
-        block = _stable(table, label)
-        _, chosen = np.unique(block, return_index=True)
-        order = np.argsort(chosen, kind="stable")  # the block of state 0 comes first
-        names = np.empty(len(chosen), dtype=np.int32)
-        names[order] = np.arange(len(chosen), dtype=np.int32)
-        chosen = chosen[order]
-        return _Told(bounds, classes, names[block[table[chosen]]], label[chosen], labels)
+        chosen, united = _united(table, _stable(table, label))
+        return _Told(bounds, classes, united, label[chosen], labels)
 
 
 def _mix(block: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -377,13 +372,18 @@ def _mix(block: NDArray[np.int64]) -> NDArray[np.uint64]:
 
 def _quotient(dfa: Dfa, table: _Table, block: NDArray[np.int64]) -> Dfa:
     """One state for each block, that of the start first."""
+    chosen, united = _united(table, block)
+    return _trim(dfa.bounds, dfa.classes, united, np.append(dfa.accepting, False)[chosen])
+
+
+def _united(table: _Table, block: NDArray[np.int64]) -> tuple[NDArray[np.int64], _Table]:
+    """A state of each block, that of state 0 first, and the table of the blocks."""
     _, first = np.unique(block, return_index=True)
-    order = np.argsort(first, kind="stable")  # the block of state 0 comes first
+    order = np.argsort(first, kind="stable")
     names = np.empty(len(first), dtype=np.int32)
     names[order] = np.arange(len(first), dtype=np.int32)
     chosen = first[order]
-    accepting = np.append(dfa.accepting, False)[chosen]
-    return _trim(dfa.bounds, dfa.classes, names[block[table[chosen]]], accepting)
+    return chosen, names[block[table[chosen]]]
 
 
 def to_graph(dfa: Dfa, label: Callable[[Ranges], Expr]) -> Graph:

@@ -324,13 +324,17 @@ class Automaton:
         return chain(change, assigned(self, **{name: longer[name] for name in NETWORK}))
 
     def __repr__(self) -> str:
-        waiting = int(np.count_nonzero(self.entry_state == NOT_BUILT))
-        more = f", {waiting} not built yet" if waiting else ""
+        more = f", {self.waiting} not built yet" if self.waiting else ""
         return (
             f"<Automaton {number_of(self.n_states, 'state')}, "
             f"{number_of(len(self.edge_target), 'byte edge')}, {number_of(len(self.call_entry), 'call')}, "
             f"{number_of(len(self.entry_names), 'entry', 'entries')}{more}>"
         )
+
+    @property
+    def waiting(self) -> int:
+        """How many entries are not built yet."""
+        return int(np.count_nonzero(self.entry_state == NOT_BUILT))
 
     def complete(self) -> Automaton:
         """Build every entry that is not built yet; returns the automaton itself."""

@@ -24,6 +24,7 @@ from workbench.decoding.decoder import NO_ENDS
 from workbench.decoding.generate_calls import GenerateCall, calling_generate
 from workbench.device import apply_mask
 from workbench.errors import DeadEnd, WorkbenchError
+from workbench.grammar.prefixes import common_prefix
 from workbench.inputs import need_compiled
 from workbench.wording import number_of
 
@@ -48,7 +49,7 @@ class _Row:
 
     def move_to(self, tokens: list[int]) -> None:
         """Go to other tokens by way of the beginning that both have in common."""
-        shared = _shared(self.tokens, tokens)
+        shared = common_prefix(self.tokens, tokens)
         if shared < len(self.tokens):
             self.matcher.rollback(len(self.tokens) - shared)
             del self.tokens[shared:]
@@ -370,7 +371,7 @@ class GrammarLogitsProcessor(LogitsProcessor):
                 return i
         best, best_shared = None, 0
         for j, row in enumerate(old):
-            shared = _shared(row.tokens, tokens) if row.grammar == grammar else 0
+            shared = common_prefix(row.tokens, tokens) if row.grammar == grammar else 0
             if shared > best_shared:
                 best, best_shared = j, shared
         return best
@@ -403,11 +404,3 @@ def _grammars(compiled: Any) -> list[Any]:
     if len(prints) > 1:
         raise ValueError("these grammars were compiled for different vocabularies")
     return grammars
-
-
-def _shared(one: list[int], two: list[int]) -> int:
-    """Length of the common beginning."""
-    length = min(len(one), len(two))
-    if one[:length] == two[:length]:
-        return length
-    return next(i for i in range(length) if one[i] != two[i])

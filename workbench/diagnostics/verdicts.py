@@ -14,9 +14,9 @@ from typing import Any
 from workbench.engine import CompiledGrammar, compile as compile_grammar
 from workbench.errors import UnsatisfiableGrammar, WorkbenchError
 from workbench.grammar.ir import Grammar
-from workbench.vocabulary import Vocabulary
+from workbench.vocabulary import byte_vocabulary
 
-__all__ = ["Judge", "Verdict", "as_bytes", "byte_vocabulary", "judge", "remake"]
+__all__ = ["Judge", "Verdict", "as_bytes", "judge", "remake"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +31,6 @@ class Verdict:
     def word(self) -> str:
         """One word for it."""
         return "accept" if self.accepted else "prefix" if self.prefix else "reject"
-
-
-def byte_vocabulary() -> Vocabulary:
-    """Each byte is a token, and id 256 is the end."""
-    return Vocabulary.from_bytes([*(bytes([b]) for b in range(256)), b""], eos_ids=(256,))
 
 
 class Judge:

@@ -48,14 +48,14 @@ _MOST_USED = 1 << 20
 _T = TypeVar("_T")
 _Word = TypeVar("_Word", np.int32, np.uint32)
 
-_relief: list[Callable[[], object]] = []
 #: arrays of engines that are gone, all 0, by their sizes and types
 _kept: dict[tuple[int, Any], list[NDArray[Any]]] = {}
+_relief: list[Callable[[], object]] = []
 
 
-def on_refusal(give_back: Callable[[], object]) -> None:
+def on_refusal(relieve: Callable[[], object]) -> None:
     """Let something be called that gives memory back when the process gets no more of it."""
-    _relief.append(give_back)
+    _relief.append(relieve)
 
 
 def with_relief(make: Callable[[], _T]) -> _T:
@@ -66,15 +66,16 @@ def with_relief(make: Callable[[], _T]) -> _T:
     try:
         return make()
     except MemoryError:
-        for give_back in _relief:
-            give_back()
+        for relieve in _relief:
+            relieve()
         gc.collect()
+        # last: those of the engines that have just gone, too
+        _kept.clear()
     try:
         return make()
     except MemoryError:
-        limit = _limit() or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         raise GrammarTooComplex(
-            "bytes of memory for the process", limit, raised_by="`ulimit -v`"
+            "bytes of memory for the process", _limit(), raised_by="`ulimit -v`"
         ) from None
 
 
@@ -163,11 +164,14 @@ def _mapped(words: int, dtype: type[_Word]) -> NDArray[_Word]:
     return np.frombuffer(pages, dtype=dtype)
 
 
-def _limit() -> int | None:
-    """Bytes of address space that the process may take, if that is limited."""
+def _limit() -> int:
+    """Bytes of memory that the process may take: by its limit, or all that there are; 0 if that is not known."""
     try:
         import resource
-    except ImportError:
-        return None
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return None if soft == resource.RLIM_INFINITY else soft
+
+        soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if soft != resource.RLIM_INFINITY:
+            return soft
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ImportError, OSError, ValueError):  # not on every system
+        return 0

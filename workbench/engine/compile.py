@@ -6,11 +6,9 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-import numpy as np
-
 from workbench.automaton.budgets import Budgets, chosen
 from workbench.automaton.build import build_automaton
-from workbench.automaton.network import NOT_BUILT, Automaton
+from workbench.automaton.network import Automaton
 from workbench.automaton.serial import Artifact, read_artifact, write_artifact
 from workbench.collector import CollectorWaits
 from workbench.content_cache import CacheInfo, ContentCache
@@ -46,7 +44,7 @@ class CompiledGrammar:
     @property
     def waiting(self) -> int:
         """How many rules, or parts of rules, are not built yet: they are when a text first reaches them."""
-        return int(np.count_nonzero(self.automaton.entry_state == NOT_BUILT))
+        return self.automaton.waiting
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the grammar and its automaton to a file, for :func:`load_compiled`; all of it or nothing.
@@ -59,7 +57,7 @@ class CompiledGrammar:
 
         to_be_written(path)  # before the work
         automaton, budgets = self.automaton, self.engine.budgets
-        if NOT_BUILT in automaton.entry_state:
+        if automaton.waiting:
             # another one: this one grows under the lock of its engine
             with CollectorWaits():
                 automaton = _automaton(self.grammar, self.vocabulary, budgets).complete()

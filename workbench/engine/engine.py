@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -112,11 +112,11 @@ class Engine:
 
     # -- arena ---------------------------------------------------------------------------------
 
-    def _swap(self, **arrays: NDArray[Any]) -> None:
-        """Let kernels work on these arrays from now on."""
+    def _swap(self, *before: Iterable[object], **arrays: NDArray[Any]) -> None:
+        """Let kernels work on these arrays from now on; changes that come ``before`` are made with it."""
         fresh = Context(self.ctx)
         fresh.place(**arrays)
-        at_once(self.ctx.taken(fresh))
+        at_once(*before, self.ctx.taken(fresh))
 
     def _new_arena(self, ctx: Context, words: int, slots: int) -> None:
         ctx.place(
@@ -247,23 +247,17 @@ class Engine:
     def _lengthen(self, name: str, most: int) -> None:
         """Give an array twice the room."""
         array, moved = longer(getattr(self.ctx, name), most)
-        fresh = Context(self.ctx)
-        fresh.place(**{name: array})
-        at_once(moved, self.ctx.taken(fresh))
+        self._swap(moved, **{name: array})
 
     def _grow_table(self) -> None:
         """Four times the room for the unique table; nodes come into it as others are added."""
         ctx, used = self.ctx, int(self.count[constants.USED])
         # before it is full again, all of them have long come
         k.move_nodes(ctx.arena, ctx.unique_table, self.count, used)
-        fresh = Context(ctx)
-        fresh.place(
-            count=self.count.copy(),
-            former_table=ctx.unique_table,
-            unique_table=room_for(4 * ctx.unique_table.size, np.int32),
-        )
-        fresh.count[constants.MOVED], fresh.count[constants.TO_MOVE] = 3, used
-        at_once(ctx.taken(fresh))
+        count = self.count.copy()
+        count[constants.MOVED], count[constants.TO_MOVE] = 3, used
+        table = room_for(4 * ctx.unique_table.size, np.int32)
+        self._swap(count=count, former_table=ctx.unique_table, unique_table=table)
 
     def _place_scratch(self, ctx: Context) -> None:
         """Scratch space for as many states as there is room for."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from workbench.engine.compile import CompiledGrammar, compile as compile_grammar
 from workbench.engine.tokens import resolve_tokens
@@ -21,7 +20,7 @@ from workbench.grammar.author.earley import TooMuch
 from workbench.grammar.ir import Grammar
 from workbench.grammar.lazy import captured
 from workbench.inputs import need_at_least, need_grammar, need_vocabulary, wrong_type
-from workbench.vocabulary import Vocabulary
+from workbench.vocabulary import Vocabulary, byte_vocabulary
 
 __all__ = ["MATCH_ITEMS", "Capture", "Match", "captures_of", "match"]
 
@@ -116,7 +115,7 @@ def _of_bytes(
         found = tuple(parse.captures())
     except TooMuch:
         raise GrammarTooComplex("items of a parse", most) from None
-    if _is_unsure(parse) and not _accepts(grammar, _single_bytes(), list(data)):
+    if _is_unsure(parse) and not _accepts(grammar, byte_vocabulary(), list(data)):
         return None
     return Match(data, found)
 
@@ -159,9 +158,3 @@ def _is_unsure(parse: LeftmostFirst) -> bool:
     """Whether the text may be none of the grammar: that items differ, the engine knows and a parse does not."""
     scopes = (node.scope for node in parse.states.nodes)
     return any(scope is not None and scope.gather is not None for scope in scopes)
-
-
-@lru_cache(maxsize=1)
-def _single_bytes() -> Vocabulary:
-    """A vocabulary in which each byte is a token, and 256 the end."""
-    return Vocabulary.from_bytes([*(bytes([b]) for b in range(256)), b""], eos_ids=(256,))

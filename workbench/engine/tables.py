@@ -19,6 +19,7 @@ from workbench.engine.kernels.context import COLUMNS, SCRATCH, Context
 from workbench.engine.slices import Slices
 from workbench.grammar.components import strongly_connected
 from workbench.grammar.ir import Gather
+from workbench.grammar.prefixes import common_prefix
 
 __all__ = ["Packed", "place_scratch"]
 
@@ -243,7 +244,7 @@ class Packed:
             n += 1
             # in order, a text leaves the way of the one before it once
             for text in sorted(text.encode("utf-8", "surrogatepass") for text in watch.texts):
-                shared = _shared(before, text)
+                shared = common_prefix(before, text)
                 del path[shared + 1 :]
                 longer = range(n, n + len(text) - shared)
                 if longer:
@@ -267,14 +268,6 @@ class Packed:
         more["tree_byte"] = np.frombuffer(b"".join(tails), dtype=np.uint8)[order]
         more["tree_node"] = first + np.delete(np.arange(n), roots)[order]
         more["tree_end"] = end
-
-
-def _shared(one: bytes, other: bytes) -> int:
-    """How many bytes two texts begin with alike."""
-    for i, (a, b) in enumerate(zip(one, other, strict=False)):
-        if a != b:
-            return i
-    return min(len(one), len(other))
 
 
 def _add_gather(gather: Gather | None, sets: list[int], first: int) -> tuple[int, int, int, int]:

@@ -16,6 +16,7 @@ from workbench.frontends.compose import alt, capture
 from workbench.grammar.byte_graph import ByteGraph
 from workbench.grammar.expressions import Alt, Literal
 from workbench.grammar.ir import Grammar
+from workbench.grammar.prefixes import common_prefix
 from workbench.inputs import wrong_type
 
 __all__ = ["choice"]
@@ -98,7 +99,7 @@ def _minimal(texts: list[bytes]) -> ByteGraph:
             opened[-1] += (last[len(opened) - 1], number)
 
     for text in texts:
-        common = _common(last, text)
+        common = common_prefix(last, text)
         close(common)
         opened += [[0] for _ in range(len(text) - common)]
         opened[len(text)][0] = 1
@@ -112,14 +113,6 @@ def _minimal(texts: list[bytes]) -> ByteGraph:
     return ByteGraph(
         _joined(np.stack([sources, pairs[:, 0], pairs[:, 0], pairs[:, 1]])), ends, len(states) - 1
     )
-
-
-def _common(first: bytes, second: bytes) -> int:
-    """How many bytes two texts begin with alike."""
-    for i, (a, b) in enumerate(zip(first, second, strict=False)):
-        if a != b:
-            return i
-    return min(len(first), len(second))
 
 
 def _joined(rows: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -133,7 +133,7 @@ def _grammar(source: str, start: str, limits: Budgets, given: Mapping[str, Gramm
         )
     _check_references(source, rules, operations, parts.names)
     with using(limits):
-        settled = operations.settle(rules, parts.rules(rules) if operations.found else {})
+        settled = operations.settle(rules, parts.rules() if operations.found else {})
         return parts.embedded(settled, start)
 
 

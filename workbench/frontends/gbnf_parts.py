@@ -17,6 +17,7 @@ from workbench.frontends.regex import regex
 from workbench.grammar.composing import as_part, composed
 from workbench.grammar.embedding import embed
 from workbench.grammar.ir import Expr, Grammar, Ref
+from workbench.grammar.names import Names
 from workbench.grammar.rewriting import rewrite
 from workbench.inputs import wrong_type
 
@@ -59,8 +60,8 @@ class Parts:
         """The names under which they are used in the text."""
         return {*self.given, *self._inline}
 
-    def rules(self, rules: Mapping[str, Expr]) -> Mapping[str, Expr]:
-        """The rules of all parts, to look them up in; ``rules`` are those of the text."""
+    def rules(self) -> Mapping[str, Expr]:
+        """The rules of all parts, to look them up in."""
         parts = {**self.given, **{name: part.grammar for name, part in self._inline.items()}}
         if not parts:
             return {}
@@ -79,9 +80,10 @@ class Parts:
             for name, expr in rules.items()
             if isinstance(expr, Ref) and expr.name in self._inline
         }
+        names = Names({*rules, *parts})
         called: dict[str, str] = {}
         for stand_in, part in self._inline.items():
-            name = whole.get(stand_in) or _free(part.kind, rules.keys() | parts.keys())
+            name = whole.get(stand_in) or names.fresh(part.kind)
             parts[name] = part.grammar
             called[stand_in] = name
 
@@ -165,15 +167,6 @@ class Parts:
         self, message: str, start: int, end: int, hint: str | None = None
     ) -> GrammarSyntaxError:
         return GrammarSyntaxError(message, text=self.source, start=start, end=end, hint=hint)
-
-
-def _free(wanted: str, taken: set[str]) -> str:
-    """A name that no rule of a text can have, or that none has."""
-    name, number = wanted, 1
-    while name in taken:
-        number += 1
-        name = f"{wanted}~{number}"
-    return name
 
 
 def given_parts(rules: Any) -> dict[str, Grammar]:

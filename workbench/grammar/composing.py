@@ -17,6 +17,7 @@ from workbench.grammar.embedding import EmbeddedRules, outcomes_of
 from workbench.grammar.expressions import Alt, Expr, Ref, Seq, literal, walk
 from workbench.grammar.ir import Grammar, Outcome
 from workbench.grammar.lazy import LazyRules
+from workbench.grammar.names import Names
 from workbench.grammar.rewriting import rewrite
 from workbench.inputs import wrong_part
 
@@ -252,7 +253,7 @@ class _Writer:
 
     def __init__(self, top: ComposedRules) -> None:
         self.top = top
-        self.taken: set[str] = {_START}
+        self.names = Names([_START])
         self.places: dict[tuple[int, int], _Place] = {}
         self.rules_by_place: dict[_Place, str] = {}
         self.scopes: dict[_Place, _Scope] = {}
@@ -399,12 +400,7 @@ class _Writer:
         # dots and arrows are between names, of which no text of an author may make two
         plain = "".join(char if char.isprintable() and char not in ".›" else "_" for char in wanted)
         plain = plain[:_LONGEST].strip() or "part"
-        name, number = plain, 1
-        while name in self.taken:
-            number += 1
-            name = f"{plain}~{number}"
-        self.taken.add(name)
-        return name
+        return self.names.fresh(plain)
 
 
 def _grammar(rules: ComposedRules) -> Grammar:

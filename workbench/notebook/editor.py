@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.automaton.dot import byte_label
 from workbench.diagnostics.author.standing import author_text
-from workbench.diagnostics.verdicts import byte_vocabulary, remake
+from workbench.diagnostics.verdicts import remake
 from workbench.engine import CompiledGrammar, compile as compile_grammar
 from workbench.errors import (
     GrammarSyntaxError,
@@ -27,6 +27,7 @@ from workbench.grammar.ir import Grammar, Origin
 from workbench.grammar.outcomes import TOLD, grouped
 from workbench.notebook.grammar_warnings import hints
 from workbench.notebook.pointers import locate
+from workbench.vocabulary import byte_vocabulary
 from workbench.wording import more, number_of
 
 if TYPE_CHECKING:

@@ -139,8 +139,8 @@ class WorkbenchMagics(Magics):
 
     def _matcher(self, name: str | None, after: str) -> Any:
         """A matcher of a grammar after a text, byte by byte."""
-        from workbench.diagnostics.verdicts import byte_vocabulary
         from workbench.engine import compile as compile_grammar
+        from workbench.vocabulary import byte_vocabulary
 
         name = name or self.grammar_name
         if name is None:
@@ -206,8 +206,8 @@ class _Text(str):
 
 
 def _verdict(grammar: Grammar, text: str, want: str) -> str:
-    from workbench.diagnostics.verdicts import byte_vocabulary
     from workbench.notebook.editor import judged
+    from workbench.vocabulary import byte_vocabulary
 
     found = judged({"text": text, "want": want}, grammar, byte_vocabulary())
     line = f"{'●' if found['ok'] else '✕'} {text!r}: {found['verdict']}"

@@ -7,6 +7,6 @@ Read :mod:`workbench.vocabulary.vocabulary` first; ``spelling`` turns tokenizer 
 from __future__ import annotations
 
 from workbench.vocabulary.trie import Trie
-from workbench.vocabulary.vocabulary import Vocabulary
+from workbench.vocabulary.vocabulary import Vocabulary, byte_vocabulary
 
-__all__ = ["Trie", "Vocabulary"]
+__all__ = ["Trie", "Vocabulary", "byte_vocabulary"]

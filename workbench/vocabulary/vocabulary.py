@@ -17,7 +17,7 @@ import hashlib
 import json
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -33,7 +33,7 @@ from workbench.vocabulary.spelling import MAX_IDS
 from workbench.vocabulary.trie import Trie, build_trie
 from workbench.wording import number_of
 
-__all__ = ["Vocabulary"]
+__all__ = ["Vocabulary", "byte_vocabulary"]
 
 _FORMAT = "workbench vocabulary 1"
 
@@ -244,6 +244,12 @@ class Vocabulary:
             f"eos {', '.join(map(self.label, self.eos_ids)) or 'none'}, "
             f"{number_of(len(self.missing_bytes), 'byte')} missing, {self.fingerprint[:8]})"
         )
+
+
+@lru_cache(maxsize=1)
+def byte_vocabulary() -> Vocabulary:
+    """Each byte is a token, and id 256 is the end."""
+    return Vocabulary.from_bytes([*(bytes([b]) for b in range(256)), b""], eos_ids=(256,))
 
 
 def _as_list(ids: Any) -> list[Any]:

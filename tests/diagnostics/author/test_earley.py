@@ -13,7 +13,6 @@ from tests.frontends.ir_match import matches
 from tests.oracle import Oracle
 from workbench.diagnostics.author.parse import AuthorParse
 from workbench.diagnostics.author.shortest import NEVER, Shortest
-from workbench.diagnostics.verdicts import byte_vocabulary
 from workbench.engine.tokens import resolve_tokens
 from workbench.grammar.author.earley import TooMuch
 from workbench.grammar.author.states import AuthorStates
@@ -32,6 +31,7 @@ from workbench.grammar.ir import (
     literal,
     walk,
 )
+from workbench.vocabulary import byte_vocabulary
 
 EVERY_BYTE = [bytes([byte]) for byte in range(256)]
 BYTES = byte_vocabulary()

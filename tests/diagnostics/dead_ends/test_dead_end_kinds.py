@@ -15,7 +15,7 @@ from workbench.decoding.situation import Watcher
 from workbench.diagnostics.dead_ends.dead_ends import dead_ends
 from workbench.diagnostics.dead_ends.findings import ABSENT, DeadEndReport, Edit
 from workbench.diagnostics.dead_ends.unwritten import unwritten
-from workbench.diagnostics.verdicts import byte_vocabulary
+from workbench.vocabulary import byte_vocabulary
 
 BYTES = byte_vocabulary()
 

@@ -21,7 +21,8 @@ from workbench.diagnostics.dead_ends.findings import (
     Finding,
     Suggestion,
 )
-from workbench.diagnostics.verdicts import byte_vocabulary, remake
+from workbench.diagnostics.verdicts import remake
+from workbench.vocabulary import byte_vocabulary
 
 BYTES = byte_vocabulary()
 

@@ -9,10 +9,10 @@ import pytest
 
 import workbench as wb
 from workbench.diagnostics.dead_ends.ways_out import always_ends
-from workbench.diagnostics.verdicts import byte_vocabulary
 from workbench.grammar.ir import Expr, Grammar, Graph, Guard, Literal, Ref, Scope, Seq
 from workbench.grammar.lazy import LazyRules
 from workbench.grammar.scopes import passed
+from workbench.vocabulary import byte_vocabulary
 
 
 def members(

@@ -31,7 +31,7 @@ from workbench.diagnostics.dead_ends.stuck import least_tokens, stuck_finding
 from workbench.diagnostics.dead_ends.suggesting import Effort
 from workbench.diagnostics.dead_ends.unspellable import unspellable
 from workbench.diagnostics.dead_ends.unwritten import unwritten
-from workbench.diagnostics.verdicts import Judge, as_bytes, byte_vocabulary, remake
+from workbench.diagnostics.verdicts import Judge, as_bytes, remake
 from workbench.engine import CompiledGrammar, compile as compile_grammar
 from workbench.engine.tokens import resolve_tokens
 from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar, WorkbenchError
@@ -39,6 +39,7 @@ from workbench.frontends.given import grammar_of, schema_of
 from workbench.grammar.ir import Grammar, Token
 from workbench.grammar.places import named_parts
 from workbench.inputs import need_examples, need_grammar, need_vocabulary
+from workbench.vocabulary import byte_vocabulary
 from workbench.wording import number_of
 
 if TYPE_CHECKING:

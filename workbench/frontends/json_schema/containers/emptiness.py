@@ -44,14 +44,6 @@ def placed(error: GrammarTooComplex, pointer: str) -> GrammarTooComplex:
     return error if (error.rule or "").startswith("#") else error.at(pointer)
 
 
-def _has_text(formula: Formula, place: str) -> bool:
-    """Whether a formula about strings has one."""
-    try:
-        return surely_possible(formula) or string_content(formula, place) != NEVER
-    except GrammarTooComplex as error:
-        raise placed(error, place) from None
-
-
 def _is_new(state: State, met: set[tuple[int, int]]) -> bool:
     key = (state[0], id(state[1]))
     if key in met:
@@ -172,13 +164,19 @@ class Emptiness:
         return False
 
     def possible_kind(self, kind: int, formula: Formula, made: Fits, place: str) -> bool:
-        """Whether a formula about one type of value has a value."""
+        """Whether a formula about one type of value has a value; an error about a budget gets the place."""
+        try:
+            return self._possible_kind(kind, formula, made, place)
+        except GrammarTooComplex as error:
+            raise placed(error, place) from None
+
+    def _possible_kind(self, kind: int, formula: Formula, made: Fits, place: str) -> bool:
         if formula is TRUE or formula is FALSE:
             return formula is TRUE
         if kind in (STRING, NUMBER) and self._lists_some(formula):
             return True
         if kind == STRING:
-            return _has_text(formula, place)
+            return surely_possible(formula) or string_content(formula, place) != NEVER
         if kind == NUMBER:
             return numbers_in(formula) != NEVER
         if kind == BOOLEAN:
@@ -189,14 +187,11 @@ class Emptiness:
         if shape.values is not None:
             return bool(shape.values)
         if shape.either is not None:
-            return any(self.possible_kind(kind, one, made, place) for one in shape.either)
-        try:
-            if isinstance(shape.plan, ObjectPlan):
-                return self._object(shape.plan, made)
-            assert isinstance(shape.plan, ArrayPlan)
-            return self._array(shape.plan, made)
-        except GrammarTooComplex as error:
-            raise placed(error, place) from None
+            return any(self._possible_kind(kind, one, made, place) for one in shape.either)
+        if isinstance(shape.plan, ObjectPlan):
+            return self._object(shape.plan, made)
+        assert isinstance(shape.plan, ArrayPlan)
+        return self._array(shape.plan, made)
 
     def _lists_some(self, formula: Formula) -> bool:
         """Whether one of some listed texts or numbers satisfies a formula, which is plain without an automaton."""

@@ -36,6 +36,7 @@ from workbench.grammar.ir import (
     Seq,
 )
 from workbench.grammar.lazy import LazyRules
+from workbench.grammar.names import Names
 
 __all__ = ["ANY_CHARACTER", "ANY_STRING", "QUOTE", "Writer"]
 
@@ -72,7 +73,7 @@ class Writer:
         self._pending: dict[str, Callable[[], Expr]] = {}
         #: rules are written later, when these may no longer be in force
         self._budgets = in_force()
-        self._taken: dict[str, int] = {}
+        self._names = Names()
         #: any string, by one rule for all uses: what it allows inside is worked out once
         self.any_string: Expr = self.flat_rule("string", "string", lambda: self.string_itself)
 
@@ -87,7 +88,7 @@ class Writer:
         """
         known = self._rules.get(key)
         if known is None:
-            known = Ref(self._name(name), origin=origin)
+            known = Ref(self._names.fresh(name), origin=origin)
             # an interrupt may come between: a rule that is known can be written
             self._pending[known.name] = make
             self._rules[key] = known
@@ -103,7 +104,7 @@ class Writer:
 
     def started(self, expr: Expr, wanted: str) -> tuple[LazyRules, str]:
         """The rules with a start rule for an expression, and its name."""
-        name = self._name(wanted)
+        name = self._names.fresh(wanted)
         self._pending[name] = lambda: expr
         return self.starting(name), name
 
@@ -114,14 +115,6 @@ class Writer:
     def _write(self, name: str) -> Expr:
         with using(self._budgets):
             return self._pending[name]()
-
-    def _name(self, wanted: str) -> str:
-        """A rule name that is not taken yet."""
-        number = self._taken.get(wanted, 0)
-        self._taken[wanted] = number + 1
-        if not number:
-            return wanted
-        return self._name(f"{wanted}~{number + 1}")
 
     # Texts
 
