@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,12 +66,29 @@ class Signature:
     raises: bool
 
     @property
+    def parts(self) -> tuple[str, ...]:
+        """The LLVM types of the parts of what it returns."""
+        return ("i64", *self.result.parts) if self.raises else self.result.parts
+
+    @property
     def returned(self) -> str:
         """The LLVM type of what it returns."""
-        parts = [*(["i64"] if self.raises else []), *self.result.parts]
-        if not parts:
+        if not self.parts:
             return "void"
-        return parts[0] if len(parts) == 1 else f"{{ {', '.join(parts)} }}"
+        return self.parts[0] if len(self.parts) == 1 else f"{{ {', '.join(self.parts)} }}"
+
+    def call(self, lines: Lines, given: Sequence[str]) -> list[str]:
+        """Write a call; the operands of what is returned, by their parts."""
+        text = f'call fastcc {self.returned} @"{self.name}"({", ".join(given)})'
+        if not self.parts:
+            lines.put(text)
+            return []
+        found = lines.do(text)
+        if len(self.parts) == 1:
+            return [found]
+        return [
+            lines.do(f"extractvalue {self.returned} {found}, {i}") for i in range(len(self.parts))
+        ]
 
 
 class Expressions(Lines):
@@ -468,19 +485,7 @@ class Expressions(Lines):
             if joined(value.kind, kind) is None:
                 raise self.refused(argument, f"{name} is {kind.name}, not {value.kind.name}")
             given += self.converted(value, kind).typed
-        call = f'call fastcc {signature.returned} @"{signature.name}"({", ".join(given)})'
-        if signature.returned == "void":
-            self.put(call)
-            return Value(NONE, ())
-        found = self.do(call)
-        parts = [*(["i64"] if signature.raises else []), *signature.result.parts]
-        if len(parts) > 1:
-            wholes = [
-                self.do(f"extractvalue {signature.returned} {found}, {i}")
-                for i in range(len(parts))
-            ]
-        else:
-            wholes = [found]
+        wholes = signature.call(self, given)
         if signature.raises:
             self.raises = True
             status, go_on = wholes.pop(0), self.new("go")

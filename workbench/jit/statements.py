@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from workbench.jit.expressions import Expressions, Signature
@@ -205,7 +205,7 @@ class _Body(Expressions):
         if node.orelse or not isinstance(node.target, ast.Name):
             raise self.refused(node, "a loop goes over one variable, without an else")
         if isinstance(node.iter, ast.Tuple):
-            self._for_items(node, node.target.id, node.iter)
+            self._for_items(node, node.iter)
             return
         call = node.iter
         is_range = isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
@@ -216,9 +216,17 @@ class _Body(Expressions):
         step = bounds[2] if len(bounds) == 3 else self.known(1)
         if not step.number:
             raise self.refused(node, "the step of a range has to be a number that is known")
-        self._counted(node, start, stop, step.number)
+        self._counted(node, start, stop, step.number, lambda number: number)
 
-    def _counted(self, node: ast.For, start: Value, stop: Value, step: int) -> None:
+    def _counted(
+        self,
+        node: ast.For,
+        start: Value,
+        stop: Value,
+        step: int,
+        item: Callable[[Value], Value],
+    ) -> None:
+        """A loop that counts; its variable gets what ``item`` makes of the number."""
         assert isinstance(node.target, ast.Name)
         again, body, following, end = (self.new(n) for n in ("for", "body", "next", "end"))
         counter = [self.slot("i64")]
@@ -228,7 +236,7 @@ class _Body(Expressions):
         compared = "slt" if step > 0 else "sgt"
         self.fork(self.do(f"icmp {compared} i64 {number.one}, {stop.one}"), body, end)
         self.begin(body)
-        self._assign(node.target, node.target.id, number)
+        self._assign(node.target, node.target.id, item(number))
         self._looped(node.body, following, end)
         self.begin(following)
         # one more step comes to the bound at most, and does not overflow
@@ -237,7 +245,7 @@ class _Body(Expressions):
         self.jump(again)
         self.begin(end)
 
-    def _for_items(self, node: ast.For, name: str, items: ast.Tuple) -> None:
+    def _for_items(self, node: ast.For, items: ast.Tuple) -> None:
         """A loop over numbers, which are put into memory first."""
         count = len(items.elts)
         numbers = [self.number(item) for item in items.elts]
@@ -246,20 +254,12 @@ class _Body(Expressions):
             self.put(
                 f"store i64 {number.one}, ptr {self.do(f'getelementptr i64, ptr {listed}, i64 {i}')}"
             )
-        again, body, following, end = (self.new(n) for n in ("each", "body", "next", "end"))
-        counter = [self.slot("i64")]
-        self.stored(self.known(0), counter)
-        self.begin(again)
-        at = self.loaded(INT, counter).one
-        self.fork(self.do(f"icmp slt i64 {at}, {count}"), body, end)
-        self.begin(body)
-        address = self.do(f"getelementptr i64, ptr {listed}, i64 {at}")
-        self._assign(node, name, Value(INT, (self.do(f"load i64, ptr {address}"),)))
-        self._looped(node.body, following, end)
-        self.begin(following)
-        self.stored(Value(INT, (self.do(f"add nsw i64 {at}, 1"),)), counter)
-        self.jump(again)
-        self.begin(end)
+
+        def item(number: Value) -> Value:
+            address = self.do(f"getelementptr i64, ptr {listed}, i64 {number.one}")
+            return Value(INT, (self.do(f"load i64, ptr {address}"),))
+
+        self._counted(node, self.known(0), self.known(count), 1, item)
 
     def _on_continue(self, node: ast.Continue) -> None:
         self.jump(self._loops[-1][0])

@@ -52,16 +52,11 @@ class _Wrapper(Lines):
             value = self.do(f"load ptr, ptr {address}")
             given += self._taken(name, kind, value).typed
         thread = "" if held else self.do("call ptr @PyEval_SaveThread()")
-        text = f'call fastcc {signature.returned} @"{signature.name}"({", ".join(given)})'
-        found = ""
-        if signature.returned == "void":
-            self.put(text)
-        else:
-            found = self.do(text)
+        wholes = signature.call(self, given)
         if thread:
             self.put(f"call void @PyEval_RestoreThread(ptr {thread})")
         self._release()
-        self._hand_over(found)
+        self._hand_over(wholes)
         self.begin("failed")
         if self.is_open:
             self._release()
@@ -153,14 +148,9 @@ class _Wrapper(Lines):
         address = self.do(f"getelementptr i8, ptr {view}, i64 {at}")
         return self.do(f"load {kind}, ptr {address}")
 
-    def _hand_over(self, found: str) -> None:
+    def _hand_over(self, wholes: list[str]) -> None:
         """Return what the kernel has returned, or raise."""
         signature = self._signature
-        parts = [*(["i64"] if signature.raises else []), *signature.result.parts]
-        wholes = [found]
-        if len(parts) > 1:
-            kind = signature.returned
-            wholes = [self.do(f"extractvalue {kind} {found}, {i}") for i in range(len(parts))]
         if signature.raises:
             status, raised, go_on = wholes.pop(0), self.new("raised"), self.new("go")
             self.fork(self.do(f"icmp ne i64 {status}, 0"), raised, go_on, SELDOM)
