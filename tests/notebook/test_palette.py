@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workbench.notebook import mask_view, static_html
+from workbench.notebook import mask_view, static_chips
 
 ROOT = Path(__file__).parents[2]
 STYLE = (ROOT / "widgets" / "src" / "stepper.css").read_text(encoding="utf-8")
@@ -84,7 +84,7 @@ def variables(theme: int) -> dict[str, str]:
     ]
     block = blocks[theme]
     assert block is not None
-    return dict(re.findall(r"--wb-(\w+): (#[0-9a-f]{6});", block[1]))
+    return dict(re.findall(r"--wb-([\w-]+): (#[0-9a-f]{6});", block[1]))
 
 
 def test_the_measures_are_right() -> None:
@@ -102,7 +102,9 @@ def test_style_sheet_has_the_palette(theme: int) -> None:
 @pytest.mark.parametrize("theme", [0, 1])
 def test_every_colour_reads_on_page_and_panel(theme: int) -> None:
     found = variables(theme)
-    for name in (*STATES, *TIMES, "text", "muted"):
+    spans = [name for name in found if name.startswith("hue-")]
+    assert len(spans) == 6
+    for name in (*STATES, *TIMES, *spans, "text", "muted"):
         for ground in ("page", "tone"):
             assert contrast(found[name], found[ground]) >= 4.5, (name, ground)
 
@@ -117,8 +119,14 @@ def test_roles_stay_apart(theme: int, vision: str, group: tuple[str, ...]) -> No
         assert float(np.linalg.norm(seen[one] - seen[other])) >= 25, (one, other)
 
 
+def test_lines_under_static_spans_show_on_light_and_dark_pages() -> None:
+    for colour in static_chips.HUES:
+        for page in ("#ffffff", "#111111"):
+            assert contrast(colour, page) >= 3, (colour, page)
+
+
 def test_static_chips_read_on_their_own_background() -> None:
-    for _, word, background, text in static_html._KINDS.values():
+    for _, word, background, text in static_chips.KINDS.values():
         assert contrast(text, background) >= 4.5, word
     for style in (mask_view._ALLOWED, mask_view._REJECTED):
         background, text = re.findall(r"#[0-9A-F]{6}", style)

@@ -39,8 +39,8 @@ def long_trace(steps: int = 300) -> Trace:
     return trace
 
 
-def long_run() -> Document:
-    return from_trace(long_trace(), samples.vocabulary(), samples.automaton())
+def long_run(steps: int = 300) -> Document:
+    return from_trace(long_trace(steps), samples.vocabulary(), samples.automaton())
 
 
 def open_position(**changes: Any) -> Document:
@@ -92,7 +92,7 @@ def finding(**changes: Any) -> Finding:
 
 CUTS: dict[str, tuple[Callable[[], str], str]] = {
     "steps in the text": (lambda: static_text(long_run()), "… 130 more steps …"),
-    "tokens in the chips": (lambda: static_html(long_run()), "… 130 more tokens …"),
+    "tokens in the chips": (lambda: static_html(long_run(500)), "… 180 more tokens …"),
     "steps in the table": (lambda: static_html(long_run()), "259 more left out"),
     "rows of the table of steps": (lambda: static_html(long_run()), "<td>129 more steps</td>"),
     "a short view": (lambda: static_html(long_run(), brief=True), "280 more left out"),

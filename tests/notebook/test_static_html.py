@@ -17,15 +17,22 @@ from workbench.notebook.views import Document
 
 # What JupyterLab 4's sanitiser keeps, of what these views use.
 TAGS = {
-    *("details", "summary", "p", "b", "i", "code", "pre", "img", "meter"),
+    *("details", "summary", "p", "b", "i", "code", "pre", "img", "meter", "span", "small"),
     *("table", "caption", "thead", "tbody", "tr", "th", "td"),
 }
 ATTRIBUTES = {
     "details": {"class", "open"},
     "code": {"title", "style"},
+    "p": {"style"},
+    "span": {"title", "style"},
     "th": {"scope"},
     "meter": {"min", "max", "value"},
     "img": {"alt", "src"},
+}
+STYLES = {
+    "code": r"background-color:#[0-9A-F]{6};color:#[0-9A-F]{6}",
+    "p": r"margin:4px 0(;line-height:2\.6)?",
+    "span": r"border-bottom:2px solid #[0-9A-F]{6};padding-bottom:\d+px",
 }
 
 
@@ -42,9 +49,7 @@ class Checker(HTMLParser):
         for name, value in attrs:
             assert name in ATTRIBUTES.get(tag, set()), (tag, name)
             if name == "style":
-                assert re.fullmatch(
-                    r"background-color:#[0-9A-F]{6};color:#[0-9A-F]{6}", value or ""
-                )
+                assert re.fullmatch(STYLES[tag], value or "")
             if name == "src":
                 assert (value or "").startswith("data:image/svg+xml;base64,")
             if name == "alt":

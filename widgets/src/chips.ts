@@ -1,6 +1,7 @@
 // The text so far as token chips. The chip at the cursor is the token taken from there; later ones are faded.
 import { beforePaint, fill, h } from "./dom";
 import { bits, count, duration, label, percent, pieces, plural } from "./format";
+import { isSame, type Span } from "./spans";
 import type { Encoding, Store } from "./store";
 import type { Doc, Position, Token } from "./types";
 
@@ -56,6 +57,10 @@ export class Chips {
   readonly element = h("div", { class: "wb-chips" });
   private showPrompt = false;
   private chips: HTMLElement[] = [];
+  /** The spans around each chip as they are drawn, and the groups that the last one stands in. */
+  private drawn: Span[][] = [];
+  private groups: { span: Span; element: HTMLElement }[] = [];
+  private list = h("span");
   private path: Position[] | null = null;
   private doc: Doc | null = null;
   private key = "";
@@ -73,7 +78,7 @@ export class Chips {
     // Moving the cursor touches a few chips; only a new token or another encoding draws all of them.
     const stride = Math.floor(store.depth / STRIDE);
     this.from = store.path.length <= WINDOW ? 0 : Math.max(0, Math.min(stride * STRIDE - (WINDOW - STRIDE) / 2, store.path.length - WINDOW));
-    const key = JSON.stringify([store.options.background, store.options.underline, this.showPrompt, this.from]);
+    const key = JSON.stringify([store.options.background, store.options.underline, store.options.spans, this.showPrompt, this.from]);
     if (this.path !== store.path || this.key !== key) {
       if (this.key !== key || this.doc !== store.doc || !this.extend()) this.drawAll();
       this.doc = store.doc;
@@ -88,7 +93,8 @@ export class Chips {
   }
 
   private drawAll(): void {
-    const { doc } = this.store;
+    const { store } = this;
+    const { doc } = store;
     const hiddenPrompt = this.showPrompt ? 0 : Math.max(0, doc.prompt.length - PROMPT_SHOWN);
     const toggle =
       doc.prompt.length > PROMPT_SHOWN &&
@@ -108,6 +114,7 @@ export class Chips {
     const input = doc.prompt.slice(hiddenPrompt).map((id) =>
       h("span", { class: "wb-chip wb-input", title: `${label(this.store.token(id))} (id ${id})\ninput` }, tokenText(this.store.token(id))),
     );
+    this.element.style.setProperty("--wb-lanes", String(store.spans.covers.some((around) => around.length) ? store.options.spans : 0));
     fill(this.element, toggle, ...input, input.length > 0 && h("span", { class: "wb-cut", title: "the output starts here" }, "┃"), this.output());
   }
 
@@ -147,16 +154,55 @@ export class Chips {
     const slowest = Math.max(1e-9, ...path.map((p) => (p.times ? p.times.forward + p.times.exposed : 0)));
     const list = h("span", { class: "wb-output", role: "listbox", "aria-label": "Tokens of the output", "aria-orientation": "horizontal" });
     const to = Math.min(path.length - 1, this.from + WINDOW);
-    this.chips = path.slice(this.from + 1, to + 1).map((_, at) => this.chip(this.from + at, slowest));
+    this.list = list;
+    this.chips = [];
+    this.drawn = [];
+    this.groups = [];
     const jump = (step: number, text: string) => h("button", { type: "button", class: "wb-fold", title: `Go to step ${step}`, onclick: () => this.go(path[step]!.id) }, text);
     if (this.from > 0) list.append(jump(this.from - 1, `◂ ${count(this.from)} earlier tokens`));
-    if (to < path.length - 1) {
-      list.append(...this.chips, jump(to, `${count(path.length - 1 - to)} later tokens ▸`));
-      return list;
-    }
-    this.chips.push(this.caret());
-    list.append(...this.chips);
+    for (let step = this.from; step < to; step++) this.put(step, this.chip(step, slowest));
+    if (to < path.length - 1) list.append(jump(to, `${count(path.length - 1 - to)} later tokens ▸`));
+    else this.putCaret();
     return list;
+  }
+
+  /** Spans around a token, as many as are drawn. */
+  private around(step: number): Span[] {
+    return this.store.spans.covers[step]?.slice(0, this.store.options.spans) ?? [];
+  }
+
+  /** Put in the chip of a step, in the groups of the spans around it. */
+  private put(step: number, chip: HTMLElement): void {
+    const around = this.around(step);
+    this.enter(around);
+    (this.groups.at(-1)?.element ?? this.list).append(chip);
+    this.chips.push(chip);
+    this.drawn.push(around);
+  }
+
+  private putCaret(): void {
+    const step = this.store.path.length - 1;
+    const caret = this.caret();
+    this.enter(this.store.spans.open[step]!.slice(0, this.store.options.spans));
+    (this.groups.at(-1)?.element ?? this.list).append(caret);
+    this.chips.push(caret);
+  }
+
+  /** Leave the groups of spans that have ended, open those of new ones. */
+  private enter(around: Span[]): void {
+    let shared = 0;
+    while (shared < this.groups.length && around[shared] && isSame(around[shared]!, this.groups[shared]!.span)) shared++;
+    for (const { element } of this.groups.splice(shared).reverse()) if (!element.querySelector(".wb-chip")) element.remove();
+    for (const span of around.slice(shared)) {
+      const element = h("span", { class: "wb-span", role: "group", "aria-label": span.label, title: span.path });
+      element.style.setProperty("--wb-hue", `var(--wb-hue-${span.hue})`);
+      // the line of a span lies below those of the spans in it, as far as these are drawn
+      element.style.setProperty("--wb-lane", String(Math.min(span.height, this.store.options.spans - 1 - span.depth)));
+      // the name of a member is read in the text
+      if (span.kind !== "member") element.append(h("span", { class: "wb-label", "aria-hidden": "true" }, span.from < this.from ? `… ${span.label}` : span.label));
+      (this.groups.at(-1)?.element ?? this.list).append(element);
+      this.groups.push({ span, element });
+    }
   }
 
   /** The chip of the token that was taken at a step. */
@@ -212,11 +258,15 @@ export class Chips {
     const timed = store.options.background === "time" || store.options.underline === "time";
     if (!old || timed || !caret?.classList.contains("wb-caret") || path.length > WINDOW || path.length < old.length) return false;
     if (old.some((position, i) => path[i]!.id !== position.id)) return false;
-    const added = path.slice(old.length).map((_, i) => this.chip(old.length - 1 + i, 1));
-    const end = this.caret();
-    caret.before(...added);
-    caret.replaceWith(end);
-    this.chips.splice(-1, 1, ...added, end);
+    // By what was read since, earlier tokens may be in other spans than it had seemed.
+    const isDrawn = (around: Span[], i: number) => {
+      const now = this.around(this.from + i);
+      return now.length === around.length && now.every((span, k) => isSame(span, around[k]!));
+    };
+    if (!this.drawn.every(isDrawn)) return false;
+    this.chips.pop()!.remove();
+    for (let step = old.length - 1; step < path.length - 1; step++) this.put(step, this.chip(step, 1));
+    this.putCaret();
     return true;
   }
 

@@ -20,6 +20,14 @@ const ENCODINGS: [Encoding, string][] = [
   ["mass", "mass removed"],
   ["time", "time"],
 ];
+/** How deep spans are drawn. */
+const SPANS: [number, string][] = [
+  [0, "none"],
+  [1, "the outermost"],
+  [2, "two deep"],
+  [4, "four deep"],
+  [8, "eight deep"],
+];
 let serial = 0;
 
 export interface Mounted {
@@ -113,6 +121,12 @@ export function mount(root: HTMLElement, store: Store, host: Host, choices: Choi
     });
     return h("label", {}, `${where} `, select);
   };
+  const nesting = h("select", { "aria-label": "Spans over the text" }, ...SPANS.map(([value, text]) => h("option", { value, selected: store.options.spans === value }, text)));
+  nesting.addEventListener("change", () => {
+    store.options.spans = Number(nesting.value);
+    store.notify();
+  });
+  const place = h("div", { class: "wb-where", "aria-label": "Open spans" });
   const banner = h("div", { class: "wb-banner", role: "alert", hidden: true });
   const head = h("div", { class: "wb-headline" });
   const status = h("div", { class: "wb-status" });
@@ -123,8 +137,9 @@ export function mount(root: HTMLElement, store: Store, host: Host, choices: Choi
     sheet,
     banner,
     chips.element,
-    h("div", { class: "wb-tools wb-encodings" }, encoding("background"), encoding("underline"), h("span", { class: "wb-legend" }, "┃ output starts · » forced · ✎ chosen by you · ■ end")),
+    h("div", { class: "wb-tools wb-encodings" }, encoding("background"), encoding("underline"), h("label", {}, "spans ", nesting), h("span", { class: "wb-legend" }, "┃ output starts · » forced · ✎ chosen by you · ■ end")),
     head,
+    place,
     bytes.element,
     text,
     tabs ? tabs.element : step.element,
@@ -147,6 +162,7 @@ export function mount(root: HTMLElement, store: Store, host: Host, choices: Choi
   function update(): void {
     toolbar.update();
     patch(head, ...headline(store).map((part) => h("span", {}, part)));
+    drawPlace();
     const problem = store.doc.problem;
     banner.hidden = !problem;
     if (problem) fill(banner, h("strong", {}, `${problem.kind === "stopped" ? "■" : "⊘"} ${problem.kind}: `), problem.message);
@@ -159,6 +175,14 @@ export function mount(root: HTMLElement, store: Store, host: Host, choices: Choi
     if (tabs) tabs.update();
     else step.update();
     announce();
+  }
+
+  /** The spans that are open at the cursor. */
+  function drawPlace(): void {
+    const open = store.spans.open[store.depth] ?? [];
+    place.hidden = store.spans.covers.every((around) => !around.length);
+    const names = open.map((span) => h("span", { class: "wb-name", title: span.path, style: `--wb-hue: var(--wb-hue-${span.hue})` }, span.label));
+    patch(place, h("span", {}, open.length ? "in" : "in no part"), ...names.flatMap((name, i) => [i > 0 && h("span", { "aria-hidden": "true" }, "▸"), name]));
   }
 
   function statusLine(): string {

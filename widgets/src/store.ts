@@ -3,6 +3,7 @@
 // Positions form a tree: taking another token in the past adds a branch and erases nothing. `leaf`
 // says which branch is shown; `cursor` is a position on the path from the root to it.
 import { apply } from "./decode";
+import { Spans } from "./spans";
 import type { Change, Doc, Position, Row, Standing, Token } from "./types";
 
 export type Encoding = "none" | "kind" | "probability" | "mass" | "time";
@@ -10,6 +11,8 @@ export type Encoding = "none" | "kind" | "probability" | "mass" | "time";
 export interface Options {
   background: Encoding;
   underline: Encoding;
+  /** How many spans are drawn in each other; 0 for none. */
+  spans: number;
   allowedOnly: boolean;
   query: string;
 }
@@ -39,10 +42,11 @@ export class Store {
   connected: boolean | null = null;
   /** The kernel that answered has ended. */
   gone = false;
-  options: Options = { background: "kind", underline: "none", allowedOnly: false, query: "" };
+  options: Options = { background: "kind", underline: "none", spans: 4, allowedOnly: false, query: "" };
   private children = new Map<number, number[]>();
   private paths: { leaf: number; path: Position[]; places: Map<number, number> } | null = null;
   private known: Branch[] | null = null;
+  private parts: { path: Position[]; spans: Spans } | null = null;
   private listeners = new Set<() => void>();
 
   constructor(
@@ -70,6 +74,12 @@ export class Store {
   /** Positions from the root to the leaf of the branch that is shown. */
   get path(): Position[] {
     return this.way.path;
+  }
+
+  /** The spans of the text along the path. */
+  get spans(): Spans {
+    if (this.parts?.path !== this.path) this.parts = { path: this.path, spans: new Spans(this.path, (id) => this.token(id)) };
+    return this.parts.spans;
   }
 
   /** How many tokens were taken before the cursor. */

@@ -12,6 +12,8 @@ export function describePosition(store: Store): string {
   lines.push(`text: ${JSON.stringify(joinText([...taken, [store.read, null]]))}`);
   if (store.byte) lines.push(`inside a token, after ${plural(store.byte, "byte")} of ${label(store.token(store.inside!))}`);
   lines.push(headline(store).join(" · "));
+  const open = store.spans.open[store.depth] ?? [];
+  if (open.length) lines.push(`in: ${open.map((span) => span.label).join(" ▸ ")}`);
   const edge = store.next?.edge;
   if (edge) lines.push(`taken: ${label(store.token(edge.token))} (id ${edge.token}), ${edge.kind}, ${percent(edge.before)} before, ${percent(edge.after)} after the mask`);
   const standing = store.standing ?? here;

@@ -40,6 +40,12 @@ export type WhyCell = [status: "consumed" | "fatal" | "not reached", states: num
 /** Where the text stands between two bytes of a token: live states, stacks, key of the picture. */
 export type Inside = [live: number[], stacks: Frame[][], graph: string];
 
+/** A span of the text: what it is called, where it is written, its bytes (the end is null while it is open), how many are around it. */
+export type SpanParts = [label: string, kind: string, path: string, start: number, end: number | null, depth: number];
+
+/** What a token did to the open spans: the outermost ones that still are, those opened inside them, those that had ended before it, those that ended in it. */
+export type Turn = [kept: number, opened: SpanParts[], left: SpanParts[], closed: SpanParts[]];
+
 /** Why a token is allowed or not: how many of its bytes live, and one sentence; byte by byte where it was asked for. */
 export interface Why {
   consumed: number;
@@ -85,6 +91,8 @@ export interface Position {
   /** The token that the sampler would take, where that is known. */
   next: number | null;
   end: string | null;
+  /** Null where the grammar is not known. */
+  spans?: Turn | null;
   whys: Record<string, Why>;
 }
 

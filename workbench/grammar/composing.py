@@ -21,7 +21,7 @@ from workbench.grammar.names import Names
 from workbench.grammar.rewriting import rewrite
 from workbench.inputs import wrong_part
 
-__all__ = ["ComposedRules", "Hole", "added", "as_part", "composed", "either"]
+__all__ = ["ComposedRules", "Hole", "added", "as_part", "composed", "either", "is_unnamed"]
 
 KIND = "composed"
 _START = "root"
@@ -390,8 +390,7 @@ class _Writer:
         """The name of a grammar that was not composed."""
         found = self.part_names.get(leaf)
         if found is None:
-            kind = grammar.kind
-            found = self.part_names[leaf] = self._name(_CALLED.get(kind, kind))
+            found = self.part_names[leaf] = self._name(_called(grammar))
             self.parts[found] = grammar
         return found
 
@@ -401,6 +400,16 @@ class _Writer:
         plain = "".join(char if char.isprintable() and char not in ".›" else "_" for char in wanted)
         plain = plain[:_LONGEST].strip() or "part"
         return self.names.fresh(plain)
+
+
+def _called(grammar: Grammar) -> str:
+    """What a grammar is called that nobody named."""
+    return _CALLED.get(grammar.kind, grammar.kind)
+
+
+def is_unnamed(name: str, part: Grammar) -> bool:
+    """Whether the name that a part has in a composition is none that an author gave it."""
+    return name.partition("~")[0] == _called(part)
 
 
 def _grammar(rules: ComposedRules) -> Grammar:

@@ -30,6 +30,8 @@ from workbench.wording import cut
 
 if TYPE_CHECKING:
     from workbench.automaton.network import Automaton
+    from workbench.diagnostics.author.spans import SpanReader
+    from workbench.engine import CompiledGrammar
 
 __all__ = [
     "Pictures",
@@ -39,6 +41,7 @@ __all__ = [
     "edge_of",
     "from_trace",
     "position_before",
+    "span_reader",
     "start_document",
 ]
 
@@ -251,28 +254,48 @@ def add_picture(document: Document, key: str, drawn: Picture, automaton: Automat
             document.rules[state] = name
 
 
+def span_reader(compiled: object) -> SpanReader | None:
+    """What tells the spans of texts of a compiled grammar; None for anything else."""
+    from workbench.diagnostics.author.spans import SpanReader
+    from workbench.engine import CompiledGrammar
+    from workbench.engine.tokens import resolve_tokens
+
+    if not isinstance(compiled, CompiledGrammar):
+        return None
+    return SpanReader(compiled.grammar, resolve_tokens(compiled.grammar, compiled.vocabulary))
+
+
 def from_trace(
     trace: Trace,
     vocabulary: TokenTable,
     automaton: Automaton | None = None,
     title: str | None = None,
     *,
+    grammar: CompiledGrammar | None = None,
     complete: bool = False,
 ) -> Document:
     """Make the document of a recorded run: one position per step, and the end.
 
-    ``complete`` adds the whole vocabulary and all masks, so that a page can search every token
-    without a kernel. Raises ``WorkbenchError`` for masks that cannot be read.
+    ``grammar``, the compiled grammar of the run, adds the spans of the text; ``complete`` adds the whole vocabulary and
+    all masks, so that a page can search every token without a kernel. Raises ``WorkbenchError`` for masks that cannot
+    be read.
     """
     document = start_document(trace, vocabulary, title)
     pictures = Pictures(automaton)
+    spans = span_reader(grammar)
+    read: list[tuple[int, bytes]] = []
+
+    def put(position: Position) -> None:
+        turn = None if spans is None else spans.go_to(read)
+        add_position(document, replace(position, spans=turn), pictures, vocabulary)
+
     edge: Edge | None = None
     for number, step in enumerate(trace.steps):
-        position = position_before(trace, step, number, number - 1, edge)
-        add_position(document, position, pictures, vocabulary)
+        put(position_before(trace, step, number, number - 1, edge))
         edge = edge_of(step)
+        read.append((step.token_id, step.token_bytes))
     number = len(trace.steps)
-    add_position(document, closed_position(trace, number, number - 1, edge), pictures, vocabulary)
+    put(closed_position(trace, number, number - 1, edge))
     if trace.error:
         document.problem = (trace.finish_reason or "error").replace("_", " "), trace.error
     if complete:

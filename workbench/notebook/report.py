@@ -116,7 +116,7 @@ def write_report(
         raise ValueError("this trace was made with another vocabulary")
     if grammar is not None and automaton is None:
         automaton = grammar.automaton
-    document = from_trace(trace, vocabulary, automaton, title, complete=True)
+    document = from_trace(trace, vocabulary, automaton, title, grammar=grammar, complete=True)
     if grammar is not None:
         add_reasons(document, grammar.matcher())
     return write_page(document, path)

@@ -20,6 +20,7 @@ from workbench.notebook.recorded import (
     closed_position,
     edge_of,
     position_before,
+    span_reader,
     start_document,
 )
 from workbench.notebook.stops import REACHED, StopAt
@@ -67,6 +68,7 @@ class Session:
         self.document: Document = start_document(decoder.trace, decoder.vocabulary, title)
         automaton = getattr(decoder.compiled, "automaton", None)
         self._pictures = Pictures(automaton)
+        self._spans = span_reader(decoder.compiled)
         self._cursor = 0
         self._children: dict[tuple[int, int], int] = {}
         self._undo: list[int] = []
@@ -215,6 +217,9 @@ class Session:
         """Put the position where the decoder stands into the document."""
         number = len(self.document.positions)
         position = self._describe(number, parent, edge)
+        if self._spans is not None:
+            read = [(step.token_id, step.token_bytes) for step in self.decoder.trace.steps]
+            position = replace(position, spans=self._spans.go_to(read))
         add_position(self.document, position, self._pictures, self.decoder.vocabulary)
         if edge is not None:
             self._children[parent, edge.token_id] = number

@@ -7,16 +7,16 @@ because no one colour reads on both a white and a dark page; chips bring their o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from html import escape
 
 from workbench.automaton.frames import Stack
 from workbench.notebook.drawing import image_of
+from workbench.notebook.static_chips import KINDS, Step, chips, gaps, token_label
 from workbench.notebook.static_panels import static_panels
 from workbench.notebook.static_parts import meter, milliseconds, table
 from workbench.notebook.views import Document, Position
 from workbench.notebook.wire import capitalised
-from workbench.vocabulary.labels import label_bytes
 from workbench.wording import cut, joined, more, number_of, percent
 
 __all__ = ["static_html", "static_text"]
@@ -24,6 +24,8 @@ __all__ = ["static_html", "static_text"]
 #: Steps shown at each end of a long run; between them only those with a choice, up to a limit.
 ENDS = 20
 MOST_STEPS = (120, 60, 40)
+#: Tokens of the text for each of these, half of them at its end.
+TEXT_SHOWN = {120: 320, 60: 160, 40: 80}
 #: Steps at the start and at the end of a short view.
 BRIEF = 4, 16
 #: Candidates listed per step.
@@ -38,28 +40,12 @@ TRANSITIONS_SHOWN = 60
 STATES_SHOWN = 12
 NOTE = "Static view. Run the cell for the live one."
 
-_KINDS = {
-    "sampled": ("", "sampled", "#EFEFEF", "#1B1B1B"),
-    "forced": ("»", "forced", "#DDEFE9", "#0B3B32"),
-    "chosen": ("✎", "chosen by you", "#F4E6F5", "#7A2C7E"),
-    "eos": ("■", "end of text", "#E3E3E3", "#1B1B1B"),
-}
 
-
-def _label(document: Document, token_id: int) -> str:
-    data, name = document.tokens[token_id]
-    return label_bytes(data) if name is None else name
-
-
-#: Number of a step from 0, the position before it, the position after it.
-_Step = tuple[int, Position, Position]
-
-
-def _steps(path: Sequence[Position]) -> list[_Step]:
+def _steps(path: Sequence[Position]) -> list[Step]:
     return [(i, before, path[i + 1]) for i, before in enumerate(path[:-1])]
 
 
-def _shown(steps: Sequence[_Step], most: int = MOST_STEPS[0]) -> list[_Step]:
+def _shown(steps: Sequence[Step], most: int = MOST_STEPS[0]) -> list[Step]:
     """The first and last steps, and those between that had a choice."""
     if len(steps) <= 2 * ENDS:
         return list(steps)
@@ -67,17 +53,15 @@ def _shown(steps: Sequence[_Step], most: int = MOST_STEPS[0]) -> list[_Step]:
     return [*steps[:ENDS], *between[: most - 2 * ENDS], *steps[-ENDS:]]
 
 
-def _brief(steps: Sequence[_Step]) -> list[_Step]:
+def _text(steps: Sequence[Step], most: int) -> list[Step]:
+    """The first and the last steps, of which the text is shown."""
+    half = TEXT_SHOWN[most] // 2
+    return list(steps) if len(steps) <= 2 * half else [*steps[:half], *steps[-half:]]
+
+
+def _brief(steps: Sequence[Step]) -> list[Step]:
     first, last = BRIEF
     return list(steps) if len(steps) <= first + last else [*steps[:first], *steps[-last:]]
-
-
-def _gaps(shown: Sequence[_Step]) -> Iterator[tuple[int, _Step]]:
-    """The steps that are shown, each with the number of those left out before it."""
-    following = 0
-    for step in shown:
-        yield step[0] - following, step
-        following = step[0] + 1
 
 
 _STEP_COLUMNS = (
@@ -103,9 +87,9 @@ def _step_cells(document: Document, i: int, before: Position, after: Position) -
     times = before.times
     return [
         str(i + 1),
-        _label(document, edge.token_id),
+        token_label(document, edge.token_id),
         str(edge.token_id),
-        _KINDS[edge.kind][1],
+        KINDS[edge.kind][1],
         f"{before.allowed:,}",
         percent(edge.before),
         percent(edge.after),
@@ -140,7 +124,7 @@ def static_text(document: Document, leaf: int | None = None) -> str:
     if document.trouble:
         sign, kind, message = document.trouble
         lines.append(f"{sign} {kind}: {message}")
-    shown = list(_gaps(_shown(_steps(path))))
+    shown = list(gaps(_shown(_steps(path))))
     cells = [list(_STEP_COLUMNS), *(_step_cells(document, *step) for _, step in shown)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(_STEP_COLUMNS))]
     for left_out, row in zip([0, *(left_out for left_out, _ in shown)], cells, strict=True):
@@ -160,23 +144,9 @@ def _stack_title(here: Position) -> str:
     return "stack, top first" if total == "1" else f"the first of {total} live stacks, top first"
 
 
-def _chips(document: Document, shown: Sequence[_Step]) -> str:
-    chips = []
-    for left_out, (i, _, after) in _gaps(shown):
-        assert after.edge is not None
-        if left_out:
-            chips.append(f"<i>… {number_of(left_out, 'more token')} …</i>")
-        glyph, word, background, text = _KINDS[after.edge.kind]
-        title = f"step {i + 1}, id {after.edge.token_id}, {word}"
-        style = f"background-color:{background};color:{text}"
-        label = escape(_label(document, after.edge.token_id))
-        chips.append(f'<code title="{title}" style="{style}">{label}{glyph}</code>')
-    return f"<p>{' '.join(chips)}</p>" if chips else "<p>No token was taken yet.</p>"
-
-
-def _step_table(document: Document, shown: Sequence[_Step], total: int) -> str:
+def _step_table(document: Document, shown: Sequence[Step], total: int) -> str:
     rows = []
-    for left_out, step in _gaps(shown):
+    for left_out, step in gaps(shown):
         if left_out:
             rows.append(
                 ["…", f"{number_of(left_out, 'more step')}", *[""] * (len(_STEP_COLUMNS) - 2)]
@@ -195,7 +165,7 @@ def _candidates(document: Document, position: Position, caption: str, limit: int
         why = position.whys.get(row.token_id)
         reason = f": {escape(capitalised(why.sentence))}" if why and not row.allowed else ""
         verdict = "● allowed" if row.allowed else f"✕ rejected{reason}"
-        label = f"<code>{escape(_label(document, row.token_id))}</code> {row.token_id}"
+        label = f"<code>{escape(token_label(document, row.token_id))}</code> {row.token_id}"
         rows.append([label, meter(row.before), meter(row.after), verdict])
     if left_out := more(len(ranked), limit, "recorded candidate"):
         rows.append([f"… {left_out}", "", "", ""])
@@ -275,7 +245,7 @@ def _details(
     if document.trouble:
         sign, kind, message = document.trouble
         parts.append(f"<p><b>{sign} {escape(kind)}</b>: {escape(message)}</p>")
-    parts.append(_chips(document, shown))
+    parts.append(chips(document, path, shown if most is None else _text(steps, most)))
     parts.append(f"<p>{escape(_ending(here))}. » forced, ✎ chosen by you, ■ end of text.</p>")
     if here.open:
         caption = f"Candidates for the next token: {here.allowed:,} of {document.vocabulary_size:,} allowed"

@@ -25,11 +25,13 @@ from workbench.notebook.wire import (
     spelled,
     stacks_wire,
     tokens_wire,
+    turn_wire,
     why_wire,
 )
 
 if TYPE_CHECKING:
     from workbench.automaton.dot import Picture
+    from workbench.diagnostics.author.spans import Turn
     from workbench.engine.why import Why
     from workbench.notebook.panel_runs import OtherRuns
 
@@ -128,6 +130,8 @@ class Position:
     #: the token that the sampler would take, where that is known
     next: int | None = None
     end: str | None = None
+    #: what the token before it did to the spans of the text; None where the grammar is not known
+    spans: Turn | None = None
     #: why tokens are allowed or not, as far as it was asked
     whys: dict[int, Why] = field(default_factory=dict)
     #: of tokens that were asked about by a person: where the text stands before each byte that may come, and after
@@ -186,6 +190,7 @@ class Position:
             },
             "next": self.next,
             "end": self.end,
+            "spans": self.spans and turn_wire(self.spans),
             "whys": {
                 str(token): why_wire(why, self.insides.get(token, ()))
                 for token, why in self.whys.items()

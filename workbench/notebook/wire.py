@@ -13,6 +13,7 @@ from workbench.automaton.frames import NO_STATE, Frame, Stack, shortened
 
 if TYPE_CHECKING:
     from workbench.automaton.dot import Picture
+    from workbench.diagnostics.author.spans import Span, Turn
     from workbench.engine.why import Why
     from workbench.notebook.views import Inside, Row
 
@@ -28,6 +29,7 @@ __all__ = [
     "spelled",
     "stacks_wire",
     "tokens_wire",
+    "turn_wire",
     "why_wire",
 ]
 
@@ -110,6 +112,16 @@ def frame_wire(frame: Frame) -> dict[str, Any]:
 def stacks_wire(stacks: Iterable[Stack]) -> list[list[dict[str, Any]]]:
     """Stacks as the front end reads them."""
     return [[frame_wire(frame) for frame in stack] for stack in stacks]
+
+
+def _span_wire(span: Span) -> list[Any]:
+    return [span.label, span.kind, span.path, span.start, span.end, span.depth]
+
+
+def turn_wire(turn: Turn) -> list[Any]:
+    """What a token did to the spans of a text, as the front end reads it."""
+    parts = (turn.opened, turn.left, turn.closed)
+    return [turn.kept, *([_span_wire(span) for span in spans] for spans in parts)]
 
 
 def why_wire(why: Why, insides: Iterable[Inside] = ()) -> dict[str, Any]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.grammar.author.earley import Column, Earley, Item, TooMuch, members
 from workbench.grammar.author.states import Node
 from workbench.grammar.ir import Origin
 
-__all__ = ["AuthorParse", "Dot", "OpenPart", "WayOut"]
+__all__ = ["AuthorParse", "Dot", "Link", "OpenPart", "WayOut"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,16 @@ class OpenPart:
     least: int = 0
     most: int | None = None
     dots: tuple[Dot, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A rule or a part of one that is open: its node, the column where it was entered, and where it is written."""
+
+    node: int
+    column: int
+    rule: str
+    place: Origin | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +178,42 @@ class AuthorParse(Earley):
         node = self.states.nodes[state.node]
         return state.final or (node.kind == "repeat" and item[2] >= node.least)
 
-    def _tops(self) -> list[Item]:
-        """The innermost items, those with the latest begin first: where a part has ended, its caller."""
-        column = self.columns[-1]
+    def path(self, here: int) -> list[Item]:
+        """The items that are open in a column, innermost first, by a shortest of the ways to read it."""
+        return next((path for path in map(self._path, self._tops(here)) if path is not None), [])
+
+    def links(self, path: Sequence[Item]) -> list[Link]:
+        """The rules and parts on a path, outermost first; one that is written in several places by where it is used."""
+        found: list[Link] = []
+        for i in reversed(range(len(path))):
+            node = self._node(path[i])
+            if node.kind not in ("rule", "part"):
+                continue
+            place = node.origin
+            if place is None and i + 1 < len(path):
+                calls = self.states.states[path[i + 1][0]].calls
+                place = next((where for called, _, where in calls if called == node.number), None)
+            found.append(Link(node.number, path[i][1], node.rule, place))
+        return found
+
+    def end_of(self, link: Link, path: Sequence[Item], here: int) -> int | None:
+        """The column where a part ended by the way that leads to a path; None where it was never read by it."""
+        for i, item in enumerate(path):
+            # what waits for the part before it on the path stands where that was entered
+            at = here if i == 0 else path[i - 1][1]
+            while at > link.column and (way := self.columns[at].items.get(item)) is not None:
+                previous, column, ended = way
+                if ended is None or ended[1] > link.column:
+                    item, at = previous, column
+                elif ended[1] == link.column and self._node(ended).number == link.node:
+                    return at
+                else:
+                    item = ended  # it lies in that one
+        return None
+
+    def _tops(self, here: int = -1) -> list[Item]:
+        """The innermost items of a column, those with the latest begin first: where a part has ended, its caller."""
+        column = self.columns[here]
         found: dict[Item, None] = {}
         seen: set[Item] = set()
         todo = list(reversed(column.kernel))
@@ -190,7 +233,7 @@ class AuthorParse(Earley):
                 callers = self.columns[origin].waiting.get(node.number, ())
                 if origin == 0 and node.number == self.states.root:
                     found.setdefault(item)  # the whole text is complete
-                empty = origin == len(self.columns) - 1
+                empty = self.columns[origin] is column
                 todo += [self.after(caller, target, empty) for caller, target in callers]
         return sorted(found, key=lambda item: -item[1])
 
