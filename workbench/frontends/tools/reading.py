@@ -2,7 +2,7 @@
 
 >>> read_tool({"name": "search", "inputSchema": {"type": "object", "properties": {"q": {"type": "string"}}}})
 ... # doctest: +ELLIPSIS
-Tool(name='search', schema={'type': 'object', ...}, description='', kind='function', place='/inputSchema', strict=False)
+Tool(name='search', schema={'type': 'object', ...}, description='', kind='function', place='/inputSchema')
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.frontends.pydantic_tools import class_schema, function_schema
 from workbench.frontends.tools.nearest import nearest
+from workbench.frontends.tools.python_tools import OPTIONS, read_python
 from workbench.grammar.ir import Outcome
 from workbench.inputs import described, first_words, wrong_type
 
@@ -44,7 +44,7 @@ class Tool:
     """A tool that a model may call, by its name, with arguments that a JSON Schema describes.
 
     ``kind`` is ``"function"``, or the type of a tool that a service has built in. ``place`` is the JSON pointer to the
-    schema in what was given.
+    schema in what was given, ``options`` are those with which the schema is read.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Tool:
     description: str = ""
     kind: str = "function"
     place: str = ""
-    strict: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     outcomes: tuple[Outcome, ...] = field(default=(), repr=False, compare=False)
 
 
@@ -76,20 +76,19 @@ def read_tool(given: Any) -> Tool:
     """Read one tool. Raises ``BadTool`` for what is none, and what reading a Python type raises."""
     if isinstance(given, Tool):
         return given
-    if isinstance(given, type):
-        read = class_schema(given)
-    elif not isinstance(given, Mapping) and hasattr(given, "model_dump"):
+    if isinstance(given, Mapping):
+        return _of_mapping(given)
+    if not isinstance(given, type) and hasattr(given, "model_dump"):
         # the classes in which clients of these services hold a tool
         return _of_mapping(given.model_dump(by_alias=True, exclude_none=True))
-    elif isinstance(given, Mapping):
-        return _of_mapping(given)
-    elif callable(given):
-        read = function_schema(given)
-    else:
+    if not callable(given):
         raise BadTool(
             f"it is {described(given)}: a tool is a mapping as for OpenAI, Anthropic or MCP, a class or a function"
         )
-    return Tool(_name(read.name), read.schema, read.description, outcomes=read.outcomes)
+    read = read_python(given)
+    return Tool(
+        _name(read.name), read.schema, read.description, options=OPTIONS, outcomes=read.outcomes
+    )
 
 
 def _of_mapping(given: Mapping[Any, Any]) -> Tool:
@@ -123,7 +122,7 @@ def _of_mapping(given: Mapping[Any, Any]) -> Tool:
         description if isinstance(description, str) else "",
         kind,
         place if key is None else f"{place}/{key}",
-        inner.get("strict", given.get("strict")) is True,
+        {"strict": True} if inner.get("strict", given.get("strict")) is True else {},
     )
 
 
