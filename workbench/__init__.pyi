@@ -109,6 +109,7 @@ from .frontends.compose import (
     alt as alt,
     capture as capture,
     define as define,
+    marker as marker,
     optional as optional,
     ref as ref,
     repeat as repeat,

@@ -20,6 +20,7 @@ from workbench.grammar.ir import (
     Grammar,
     Graph,
     Literal,
+    Marker,
     OtherText,
     Ref,
     Repeat,
@@ -180,6 +181,8 @@ class _Writer:
                 return self.graph(expr), _ATOM
             case Token():
                 return self.token(expr)
+            case Marker(text=text):
+                raise WorkbenchError(f"GBNF has no words for {text!r} as a token or as bytes")
             case OtherText():
                 return self.other(expr)
             case Scope():
