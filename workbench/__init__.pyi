@@ -72,6 +72,8 @@ from .engine.why import (
 )
 from .errors import (
     ArtifactError as ArtifactError,
+    BrokenTool as BrokenTool,
+    BrokenTools as BrokenTools,
     BudgetTooSmall as BudgetTooSmall,
     BundleError as BundleError,
     DeadEnd as DeadEnd,
@@ -134,6 +136,13 @@ from .frontends.regex import (
 )
 from .frontends.substring import (
     substring as substring,
+)
+from .frontends.tools import (
+    ToolCall as ToolCall,
+    ToolFormat as ToolFormat,
+    read_calls as read_calls,
+    tool_formats as tool_formats,
+    tools as tools,
 )
 from .grammar.ir import (
     Grammar as Grammar,
