@@ -6,7 +6,7 @@ state is the longest end of the text so far that begins a marker.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from workbench.grammar.ir import ByteSet, CharSet, Expr, Graph, Origin
 
@@ -36,8 +36,7 @@ def until(
     search = _Search(codes)
     if include:
         return _graph(search.texts(), as_bytes, origin)
-    ends = frozenset().union(*search.ends(len(markers)))
-    return _graph(search.open_texts(ends), as_bytes, origin)
+    return _graph(search.open_texts(search.before_any()), as_bytes, origin)
 
 
 def without(markers: Sequence[str | bytes], *, origin: Origin | None = None) -> Graph:
@@ -52,9 +51,10 @@ def before_each(
 ) -> list[tuple[Graph, tuple[int, ...]]]:
     """Give the texts that may stand before each of several markers, where it is the first that ends.
 
-    No marker and no excluded text is in such a text, nor ends in it with the marker behind it before the marker does.
-    Markers with the same texts before them are told together, by their numbers; one that no text can lead to (it
-    holds another one, or an excluded text, before its end) is not told. Raises as :func:`until` does.
+    No marker and no excluded text is in such a text, nor ends in it with the marker behind it before the marker does;
+    of several that end together an excluded one counts, then the longest. Markers with the same texts before them are
+    told together, by their numbers; one that no text can lead to (it holds another one before its end, or an excluded
+    text) is not told. Raises as :func:`until` does.
     """
     codes, as_bytes = _codes([*markers, *excludes])
     search = _Search(codes)
@@ -117,7 +117,9 @@ class _Search:
         self.markers = markers
         trie: list[dict[int, int]] = [{}]
         self.matched: set[int] = set()
-        for marker in markers:
+        #: the markers that end in each of these
+        self.ending: dict[int, list[int]] = {}
+        for number, marker in enumerate(markers):
             state = 0
             for char in marker:
                 if char not in trie[state]:
@@ -125,6 +127,7 @@ class _Search:
                     trie.append({})
                 state = trie[state][char]
             self.matched.add(state)
+            self.ending.setdefault(state, []).append(number)
         #: where each character leads that does not lead back to state 0
         self.going: list[dict[int, int]] = [{} for _ in trie]
         self.order = [0]
@@ -133,6 +136,7 @@ class _Search:
             fallen = falls[state]
             if fallen in self.matched:
                 self.matched.add(state)
+                self.ending[state] = [*self.ending.get(state, ()), *self.ending[fallen]]
             if state in self.matched:
                 continue
             if state:
@@ -159,8 +163,27 @@ class _Search:
         """The same of the texts without a marker that lead to some states."""
         return self._written(ends)
 
+    def before_any(self) -> frozenset[int]:
+        """The states from which some marker is found when it ends and none earlier."""
+        return frozenset().union(*self._ends(len(self.markers), self.ending))
+
     def ends(self, n: int) -> list[frozenset[int]]:
-        """For each of the first ``n`` markers the states from which it is found when it ends and none earlier."""
+        """For each of the first ``n`` markers the states from which it is found when it ends and none earlier.
+
+        Where several end together, one of the others counts, then the longest.
+        """
+        return self._ends(
+            n, {state: self._first(ending, n) for state, ending in self.ending.items()}
+        )
+
+    def _first(self, ending: list[int], n: int) -> list[int]:
+        """Which of the markers that end together count."""
+        if max(ending) >= n:
+            return []
+        longest = max(len(self.markers[number]) for number in ending)
+        return [number for number in ending if len(self.markers[number]) == longest]
+
+    def _ends(self, n: int, counts: Mapping[int, Sequence[int]]) -> list[frozenset[int]]:
         every = self.open_states
         by_first: dict[int, list[int]] = {}
         for number, marker in enumerate(self.markers[:n]):
@@ -171,21 +194,21 @@ class _Search:
             for char, target in self.going[state].items():
                 if target != self.step(0, char):
                     for number in by_first.get(char, ()):
-                        if not self._may_end(state, self.markers[number]):
+                        if not self._may_end(state, number, counts):
                             others[number].add(state)
         return [
-            every.difference(others[number]) if self._may_end(0, marker) else frozenset()
-            for number, marker in enumerate(self.markers[:n])
+            every.difference(others[number]) if self._may_end(0, number, counts) else frozenset()
+            for number in range(n)
         ]
 
-    def _may_end(self, state: int, marker: tuple[int, ...]) -> bool:
+    def _may_end(self, state: int, number: int, counts: Mapping[int, Sequence[int]]) -> bool:
         """Whether a marker, read from a state, is found when it ends and none earlier."""
-        *before, last = marker
+        *before, last = self.markers[number]
         for char in before:
             state = self.step(state, char)
             if state in self.matched:
                 return False
-        return self.step(state, last) in self.matched
+        return number in counts.get(self.step(state, last), ())
 
     def _written(self, ends: frozenset[int] | None) -> _Written:
         states = [state for state in self.order if state not in self.matched]

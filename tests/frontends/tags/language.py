@@ -67,17 +67,13 @@ def ends(format: f.Format, text: str, at: int, stops: tuple[str, ...]) -> set[in
             first = {j for one in tags for j in tag(one, text, at)} if at_least_one else {at}
             if at_least_one and stop_after_first:
                 return first
-            held = [*excludes, *filter(None, stops)]
-            marks = [*map(str, triggers), *held]
-            return {
-                j
-                for i in first
-                for j in dispatched(behind, marks, text, i, not stop_after_first, True)
-            }
+            marks = list(map(str, triggers)), [*excludes, *filter(None, stops)]
+            loop = not stop_after_first
+            return {j for i in first for j in dispatched(behind, marks, text, i, loop, True, ())}
         case f.Dispatch(rules, loop, excludes):
-            marks = [*(str(one) for one, _ in rules), *excludes]
+            marks = [str(one) for one, _ in rules], list(excludes)
             return dispatched(
-                [(str(one), inner) for one, inner in rules], marks, text, at, loop, False
+                [(str(one), inner) for one, inner in rules], marks, text, at, loop, False, stops
             )
     raise TypeError(format)
 
@@ -90,36 +86,33 @@ def tag(one: f.Tag, text: str, at: int) -> set[int]:
 
 def dispatched(
     behind: list[tuple[str, f.Format]],
-    marks: list[str],
+    marks: tuple[list[str], list[str]],
     text: str,
     at: int,
     loop: bool,
     begins: bool,
+    around: tuple[str, ...],
 ) -> set[int]:
-    """Free text; at the first mark in it what stands behind that one, or what ``begins`` with it."""
+    """Free text; where a trigger comes first, what stands behind that one, or what ``begins`` with it."""
+    triggers, excluded = marks
     found: set[int] = set()
     seen, todo = {at}, [at]
     while todo:
         here = todo.pop()
-        found |= {
-            j for j in range(here, len(text) + 1) if not any(one in text[here:j] for one in marks)
-        }
-        first = next(
-            (
-                j
-                for j in range(here, len(text) + 1)
-                if any(text[here:j].endswith(one) for one in marks if one)
-            ),
-            None,
-        )
-        for mark, inner in behind:
-            if first is not None and first - len(mark) >= here and text.endswith(mark, here, first):
-                start = first - len(mark) if begins else first
-                after = ends(inner, text, start, ())
+        stop = here
+        while stop <= len(text) and not text[here:stop].endswith((*triggers, *excluded)):
+            found.add(stop)
+            stop += 1
+        free = text[here:stop]
+        if stop > len(text) or free.endswith(tuple(excluded)):
+            continue
+        mark = max((one for one in triggers if free.endswith(one)), key=len)
+        for one, inner in behind:
+            if one == mark:
+                after = ends(inner, text, stop - len(mark) if begins else stop, around)
                 found |= after
                 todo += [j for j in after - seen if loop]
                 seen |= after
-    # what ends with a tag goes on with free text only where it may come again
     return found
 
 
