@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -38,15 +38,21 @@ class ToolCall:
 
 
 def read_calls(
-    source: Any, text: str | bytes, *, tools: Any = None, on_broken: str = "raise"
+    source: Any,
+    text: str | bytes | Sequence[int],
+    *,
+    tools: Any = None,
+    on_broken: str = "raise",
 ) -> list[ToolCall]:
     """Read the calls in what a model wrote, in their order.
 
     ``source`` is the grammar that :func:`~workbench.tools` made (or what was compiled of it), or the name of a format
     with the ``tools``, whose schemas tell the types of arguments that a format writes as plain texts: without them what
-    reads as JSON is taken as such. What the model thinks before it answers is passed over. The text holds the special
-    tokens as they are written (``skip_special_tokens=False``). White space between the parts of a call may differ from
-    what templates write.
+    reads as JSON is taken as such. What the model thinks before it answers is passed over. White space between the
+    parts of a call may differ from what templates write.
+
+    The text holds special tokens as they are written (``skip_special_tokens=False``); of a compiled grammar it may be
+    token ids, as in ``read_calls(out.compiled, out.token_ids)``, and places count bytes with their names then.
 
     Raises ``GrammarSyntaxError`` for a call that is cut off, cannot be read or names no tool, unless
     ``on_broken="drop"`` passes it over; ``WrongType`` and ``ValueError`` for other arguments.
@@ -54,10 +60,7 @@ def read_calls(
     if on_broken not in ("raise", "drop"):
         raise ValueError(f"on_broken is 'raise' or 'drop', not {on_broken!r:.40}")
     form, schemas = _told(source, tools)
-    if isinstance(text, bytes | bytearray):
-        text = bytes(text).decode("utf-8", "surrogateescape")
-    if not isinstance(text, str):
-        raise wrong_type("read_calls", "what a model wrote, as text or bytes", text)
+    text = _as_text(source, text)
     reader = _Reader(form, schemas, text)
     found = []
     at, counted, n_bytes = reader.start(), 0, 0
@@ -102,6 +105,23 @@ def _told(source: Any, tools: Any) -> tuple[ToolFormat, Mapping[str, Any] | None
             "read_calls('qwen3', text, tools=tools) reads without the grammar",
         )
     return find_format(told["tool_format"]), told["tools"]
+
+
+def _as_text(source: Any, text: Any) -> str:
+    """What a model wrote, special tokens by their names."""
+    if isinstance(text, str):
+        return text
+    vocabulary = getattr(source, "vocabulary", None)
+    if hasattr(text, "__iter__") and not isinstance(text, bytes | bytearray) and vocabulary:
+        special = vocabulary.special_ids
+        text = b"".join(
+            vocabulary.special_name(one).encode() if one in special else vocabulary.token_bytes(one)
+            for one in text
+        )
+    if not isinstance(text, bytes | bytearray):
+        instead = "token ids are read with the compiled grammar" if hasattr(text, "__iter__") else ""
+        raise wrong_type("read_calls", "what a model wrote, as text or bytes", text, instead)
+    return bytes(text).decode("utf-8", "surrogateescape")
 
 
 class _Found(NamedTuple):

@@ -75,7 +75,7 @@ def tools(  # noqa: PLR0913 - options, by keyword
     }
     told = found.outcomes()
     outcomes = (*grammar.outcomes, *told) if told else grammar.outcomes
-    return replace(grammar, source=source, outcomes=outcomes)
+    return replace(grammar, kind="tools", source=source, outcomes=outcomes)
 
 
 def tools_format(tools: Any, tool_choice: Any = "auto", **options: Any) -> Format:

@@ -96,6 +96,8 @@ def _of_mapping(given: Mapping[Any, Any]) -> Tool:
     inner, place = given, ""
     if isinstance(given.get("function"), Mapping):
         inner, place = given["function"], "/function"
+    if "name" not in inner and ("properties" in given or "$ref" in given):
+        raise BadTool('it is a JSON Schema: put it into {"name": …, "parameters": …}')
     kind = given.get("type", "function")
     if not isinstance(kind, str):
         raise BadTool(f"its type is a text, not {described(kind)}", "/type")
@@ -111,7 +113,8 @@ def _of_mapping(given: Mapping[Any, Any]) -> Tool:
             )
         name = kind
     if name is None:
-        _tell_unknown(given)
+        keys = [key for key in given if isinstance(key, str)]
+        raise BadTool('it has no "name"' + (nearest("name", keys) if keys else ""))
     schema = _NO_ARGUMENTS if key is None or inner[key] is None else inner[key]
     if not isinstance(schema, Mapping | bool):
         raise BadTool(f"{key} is a JSON Schema, not {described(schema)}", f"{place}/{key}")
@@ -124,14 +127,6 @@ def _of_mapping(given: Mapping[Any, Any]) -> Tool:
         place if key is None else f"{place}/{key}",
         {"strict": True} if inner.get("strict", given.get("strict")) is True else {},
     )
-
-
-def _tell_unknown(given: Mapping[Any, Any]) -> None:
-    if "properties" in given or "$ref" in given:
-        raise BadTool('it is a JSON Schema: put it into {"name": …, "parameters": …}')
-    keys = [key for key in given if isinstance(key, str)]
-    near = nearest("name", keys) if keys else ""
-    raise BadTool('it has no "name"' + near)
 
 
 def _name(name: Any, place: str = "") -> str:
