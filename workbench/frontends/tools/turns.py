@@ -47,6 +47,7 @@ def turn(
     form: ToolFormat, tools: Sequence[Callable], mode: Mode, several: bool, thinking: Thinking
 ) -> Format:
     """The format of a turn; ``tools`` are those that may be called, ``several`` says whether more than once."""
+    several = several and mode != "forced"
     if form.shape == "messages":
         return _messages(form, tools, mode, several, thinking)
     if form.shape == "blocks":
@@ -130,7 +131,7 @@ def _text(form: ToolFormat, tools: Sequence[Callable], mode: Mode, several: bool
             stop_after_first=once,
             excludes=tuple(stray(form)),
         )
-    asked = _at_once(form, tools, several and mode == "required")
+    asked = _at_once(form, tools, several)
     calls: Format = Or(tuple(asked)) if len(asked) > 1 else asked[0]
     if mode == "required" and not once:
         calls = TriggeredTags(
@@ -191,7 +192,7 @@ def _blocks(
     )
     parts: list[Format] = [response] if before is None else [before, response]
     if tools:
-        (section,) = _at_once(form, tools, several and mode in ("auto", "required"))
+        (section,) = _at_once(form, tools, several)
         parts.append(Optional(section) if mode == "auto" else section)
     parts.append(Marker("<|close|>message<|sep|>"))
     return Several(tuple(parts))
