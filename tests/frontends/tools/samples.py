@@ -47,7 +47,10 @@ TOOLS: list[dict[str, Any]] = [
 CALLS: list[Call] = [
     ("get_weather", {"location": "Zürich, 東京"}),
     ("get_weather", {"location": "Paris", "days": 3, "units": "celsius"}),
-    ("search", {"query": 'a "b" \\ <c> &', "filters": {"exact": True, "least": 1.5, "tags": ["x", "ü"]}}),
+    (
+        "search",
+        {"query": 'a "b" \\ <c> &', "filters": {"exact": True, "least": 1.5, "tags": ["x", "ü"]}},
+    ),
     ("search", {"query": "line\nline", "limit": 12}),
     ("search", {"query": "", "filters": {}, "limit": None}),
     ("ping", {}),

@@ -28,7 +28,11 @@ BROKEN: dict[str, tuple[Any, str, str]] = {
     "a name that is a number": ({"name": 5}, "#/0/name", "a text, not an int"),
     "an empty name": ({"name": ""}, "#/0/name", "empty"),
     "a name with a quotation mark": ({"name": 'a"b'}, "#/0/name", "holds '\"'"),
-    "a name with a line feed": ({"type": "function", "function": {"name": "a\n"}}, "#/0/function/name", r"'\\n'"),
+    "a name with a line feed": (
+        {"type": "function", "function": {"name": "a\n"}},
+        "#/0/function/name",
+        r"'\\n'",
+    ),
     "a name that ends a tag": ({"name": "f></tool_call>"}, "#/0/name", "holds '>'"),
     "a long name": ({"name": "f" * 129}, "#/0/name", "more than 128"),
     "a lambda": (lambda a: a, "#/0", "holds '<'"),
@@ -40,14 +44,22 @@ BROKEN: dict[str, tuple[Any, str, str]] = {
         "#/0/input_schema/properties/a",
         "minimum",
     ),
-    "a reference to nothing": (broken({"properties": {"a": {"$ref": "#/nowhere"}}, "type": "object"}), "#/0/parameters/properties/a", "nowhere"),
+    "a reference to nothing": (
+        broken({"properties": {"a": {"$ref": "#/nowhere"}}, "type": "object"}),
+        "#/0/parameters/properties/a",
+        "nowhere",
+    ),
     "no arguments fit": (
         broken({"type": "object", "properties": {"a": False}, "required": ["a"]}),
         "#/0/parameters",
         "ever be complete",
     ),
     "never an object": (broken({"type": "array"}), "#/0/parameters", "never be an object"),
-    "a bad pattern": (broken({"type": "object", "properties": {"a": {"type": "string", "pattern": "("}}}), "#/0/parameters/properties/a/pattern", "never closed"),
+    "a bad pattern": (
+        broken({"type": "object", "properties": {"a": {"type": "string", "pattern": "("}}}),
+        "#/0/parameters/properties/a/pattern",
+        "never closed",
+    ),
     "a type of its own": ({"type": 3, "name": "f"}, "#/0/type", "a text, not an int"),
     "a hosted tool": ({"type": "web_search_preview"}, "#/0/type", "runs tools of type"),
     "a built-in tool": (
@@ -84,7 +96,11 @@ def test_all_broken_tools_are_listed() -> None:
 def test_broken_tools_can_be_left_out() -> None:
     grammar = wb.tools([broken({"type": 3}), *TOOLS], on_broken="drop")
     (told,) = [one for one in grammar.outcomes if one.keyword == "tool"]
-    assert told.pointer.startswith("#/0") and told.status == "unsupported" and "no tool" in told.warning
+    assert (
+        told.pointer.startswith("#/0")
+        and told.status == "unsupported"
+        and "no tool" in told.warning
+    )
     accepts = Judge(grammar)
     assert accepts('<tool_call>\n{"name": "ping", "arguments": {}}\n</tool_call>')
     assert not accepts('<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>')
@@ -102,35 +118,115 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "JSON": (lambda: any_.tools("[]"), wb.WrongType, "json.loads"),
     "None": (lambda: any_.tools(None), wb.WrongType, "a list of tools, not None"),
     "required without tools": (lambda: wb.tools([], "required"), ValueError, "empty"),
-    "an unknown tool": (lambda: wb.tools(TOOLS, {"name": "serch"}), ValueError, "'serch'.*mean 'search'"),
-    "another unknown tool": (lambda: wb.tools(TOOLS, {"name": "qqq"}), ValueError, "There are 'get_weather', 'search', 'ping'"),
+    "an unknown tool": (
+        lambda: wb.tools(TOOLS, {"name": "serch"}),
+        ValueError,
+        "'serch'.*mean 'search'",
+    ),
+    "another unknown tool": (
+        lambda: wb.tools(TOOLS, {"name": "qqq"}),
+        ValueError,
+        "There are 'get_weather', 'search', 'ping'",
+    ),
     "an unknown choice": (lambda: wb.tools(TOOLS, "search"), ValueError, '{"name": .search.}'),
-    "a choice without a name": (lambda: wb.tools(TOOLS, {"type": "function"}), ValueError, "names no tool"),
+    "a choice without a name": (
+        lambda: wb.tools(TOOLS, {"type": "function"}),
+        ValueError,
+        "names no tool",
+    ),
     "a choice that is a list": (lambda: any_.tools(TOOLS, ["search"]), wb.WrongType, "tool_choice"),
-    "a mode of allowed tools": (lambda: wb.tools(TOOLS, {"type": "allowed_tools", "mode": "none", "tools": []}), ValueError, "the mode of"),
-    "allowed tools that are none": (lambda: wb.tools(TOOLS, {"type": "allowed_tools", "mode": "required", "tools": []}), ValueError, "there are no tools"),
-    "allowed tools without names": (lambda: wb.tools(TOOLS, {"type": "allowed_tools", "tools": [5]}), ValueError, "by name"),
-    "allowed tools without tools": (lambda: wb.tools(TOOLS, {"type": "allowed_tools"}), ValueError, "lists them"),
-    "disable_parallel_tool_use": (lambda: wb.tools(TOOLS, {"type": "auto", "disable_parallel_tool_use": 1}), wb.WrongType, "true or false"),
+    "a mode of allowed tools": (
+        lambda: wb.tools(TOOLS, {"type": "allowed_tools", "mode": "none", "tools": []}),
+        ValueError,
+        "the mode of",
+    ),
+    "allowed tools that are none": (
+        lambda: wb.tools(TOOLS, {"type": "allowed_tools", "mode": "required", "tools": []}),
+        ValueError,
+        "there are no tools",
+    ),
+    "allowed tools without names": (
+        lambda: wb.tools(TOOLS, {"type": "allowed_tools", "tools": [5]}),
+        ValueError,
+        "by name",
+    ),
+    "allowed tools without tools": (
+        lambda: wb.tools(TOOLS, {"type": "allowed_tools"}),
+        ValueError,
+        "lists them",
+    ),
+    "disable_parallel_tool_use": (
+        lambda: wb.tools(TOOLS, {"type": "auto", "disable_parallel_tool_use": 1}),
+        wb.WrongType,
+        "true or false",
+    ),
     "parallel": (lambda: any_.tools(TOOLS, parallel="no"), wb.WrongType, "parallel"),
     "on_broken": (lambda: wb.tools(TOOLS, on_broken="skip"), ValueError, "'raise' or 'drop'"),
-    "an unknown format": (lambda: wb.tools(TOOLS, format="qwenn3"), ValueError, "'qwenn3'.*'qwen3'"),
+    "an unknown format": (
+        lambda: wb.tools(TOOLS, format="qwenn3"),
+        ValueError,
+        "'qwenn3'.*'qwen3'",
+    ),
     "an empty format": (lambda: wb.tools(TOOLS, format=""), ValueError, "no format"),
-    "a format that is a number": (lambda: any_.tools(TOOLS, format=3), wb.WrongType, "the name of a format"),
-    "reasoning": (lambda: wb.tools(TOOLS, reasoning="on"), wb.WrongType, "True, False, None or 'off'"),
-    "reasoning_opened": (lambda: any_.tools(TOOLS, reasoning_opened=1), wb.WrongType, "reasoning_opened"),
-    "a family without reasoning": (lambda: wb.tools(TOOLS, format="llama3", reasoning=True), ValueError, "write no reasoning"),
-    "a family without an empty block": (lambda: wb.tools(TOOLS, format="deepseek_r1", reasoning="off"), ValueError, "no empty block"),
-    "begun and left out": (lambda: wb.tools(TOOLS, reasoning=False, reasoning_opened=True), ValueError, "has begun"),
-    "a bound without reasoning": (lambda: wb.tools(TOOLS, reasoning_tokens=5), ValueError, "pass reasoning=True"),
-    "two bounds": (lambda: wb.tools(TOOLS, reasoning=True, reasoning_tokens=5, reasoning_chars=5), ValueError, "not both"),
-    "a bound below 0": (lambda: wb.tools(TOOLS, reasoning=True, reasoning_tokens=-1), ValueError, "reasoning_tokens"),
+    "a format that is a number": (
+        lambda: any_.tools(TOOLS, format=3),
+        wb.WrongType,
+        "the name of a format",
+    ),
+    "reasoning": (
+        lambda: wb.tools(TOOLS, reasoning="on"),
+        wb.WrongType,
+        "True, False, None or 'off'",
+    ),
+    "reasoning_opened": (
+        lambda: any_.tools(TOOLS, reasoning_opened=1),
+        wb.WrongType,
+        "reasoning_opened",
+    ),
+    "a family without reasoning": (
+        lambda: wb.tools(TOOLS, format="llama3", reasoning=True),
+        ValueError,
+        "write no reasoning",
+    ),
+    "a family without an empty block": (
+        lambda: wb.tools(TOOLS, format="deepseek_r1", reasoning="off"),
+        ValueError,
+        "no empty block",
+    ),
+    "begun and left out": (
+        lambda: wb.tools(TOOLS, reasoning=False, reasoning_opened=True),
+        ValueError,
+        "has begun",
+    ),
+    "a bound without reasoning": (
+        lambda: wb.tools(TOOLS, reasoning_tokens=5),
+        ValueError,
+        "pass reasoning=True",
+    ),
+    "two bounds": (
+        lambda: wb.tools(TOOLS, reasoning=True, reasoning_tokens=5, reasoning_chars=5),
+        ValueError,
+        "not both",
+    ),
+    "a bound below 0": (
+        lambda: wb.tools(TOOLS, reasoning=True, reasoning_tokens=-1),
+        ValueError,
+        "reasoning_tokens",
+    ),
     "an option of schemas": (lambda: wb.tools(TOOLS, whitespace="lots"), ValueError, "whitespace"),
     "an unknown option": (lambda: any_.tools(TOOLS, white_space="any"), TypeError, "white_space"),
-    "reading with a grammar of another kind": (lambda: wb.read_calls(wb.regex("a"), ""), wb.WrongType, "read_calls"),
+    "reading with a grammar of another kind": (
+        lambda: wb.read_calls(wb.regex("a"), ""),
+        wb.WrongType,
+        "read_calls",
+    ),
     "reading with an unknown format": (lambda: wb.read_calls("qwenn3", ""), ValueError, "qwen3"),
     "reading a number": (lambda: any_.read_calls("qwen3", 5), wb.WrongType, "what a model wrote"),
-    "reading on_broken": (lambda: wb.read_calls("qwen3", "", on_broken="skip"), ValueError, "'raise' or 'drop'"),
+    "reading on_broken": (
+        lambda: wb.read_calls("qwen3", "", on_broken="skip"),
+        ValueError,
+        "'raise' or 'drop'",
+    ),
 }
 
 

@@ -27,7 +27,9 @@ class Move:
     y: int = 0
 
 
-def set_light(room: str, level: Annotated[int, pydantic.Field(ge=0, le=100)], *, warm: bool = True) -> None:
+def set_light(
+    room: str, level: Annotated[int, pydantic.Field(ge=0, le=100)], *, warm: bool = True
+) -> None:
     """Set a light."""
 
 
@@ -39,7 +41,10 @@ class Client(pydantic.BaseModel):
 
 
 FORMS: dict[str, Any] = {
-    "OpenAI, chat": {"type": "function", "function": {"name": "f", "parameters": WEATHER, "description": "x"}},
+    "OpenAI, chat": {
+        "type": "function",
+        "function": {"name": "f", "parameters": WEATHER, "description": "x"},
+    },
     "OpenAI, responses": {"type": "function", "name": "f", "parameters": WEATHER},
     "OpenAI, functions": {"name": "f", "parameters": WEATHER},
     "Anthropic": {"name": "f", "input_schema": WEATHER, "description": "x"},
@@ -78,7 +83,14 @@ def test_lists_may_be_mixed_and_come_from_a_server() -> None:
 
 
 def test_a_tool_without_parameters_has_none() -> None:
-    for tool in ({"name": "f"}, {"name": "f", "parameters": None}, {"name": "f", "parameters": {"type": "object", "properties": {}, "additionalProperties": False}}):
+    for tool in (
+        {"name": "f"},
+        {"name": "f", "parameters": None},
+        {
+            "name": "f",
+            "parameters": {"type": "object", "properties": {}, "additionalProperties": False},
+        },
+    ):
         accepts = Judge(wb.tools([tool]))
         assert accepts(call("f", {})) and not accepts(call("f", {"a": 1}))
 
@@ -90,7 +102,12 @@ def test_a_tool_without_parameters_has_none() -> None:
         True,
         {"properties": {"a": {"type": "integer"}}},
         {"type": ["object", "null"], "properties": {"a": {"type": "integer"}}},
-        {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"a": {"type": "integer"}}}]},
+        {
+            "anyOf": [
+                {"type": "string"},
+                {"type": "object", "properties": {"a": {"type": "integer"}}},
+            ]
+        },
         {"$ref": "#/$defs/A", "$defs": {"A": {"properties": {"a": {"type": "integer"}}}}},
         {
             "$schema": "http://json-schema.org/draft-07/schema#",
@@ -109,7 +126,9 @@ def test_arguments_are_objects(schema: Any) -> None:
 
 def test_strict_tools_are_read_as_hosted_services_read_them() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}
-    loose, strict = ({"name": "f", "parameters": schema, "strict": strict} for strict in (False, True))
+    loose, strict = (
+        {"name": "f", "parameters": schema, "strict": strict} for strict in (False, True)
+    )
     assert Judge(wb.tools([loose]))(call("f", {"a": 1, "c": 2}))
     accepts = Judge(wb.tools([strict]))
     assert accepts(call("f", {"a": 1, "b": 2}))
@@ -125,7 +144,11 @@ def test_options_of_schemas_reach_the_arguments() -> None:
     assert compact(call("get_weather", {"location": "x"}).replace('n": "x', 'n":"x'))
 
 
-TEXT, ONE, TWO = "Hello.", call("ping", {}), call("ping", {}) + "\n" + call("search", {"query": "x"})
+TEXT, ONE, TWO = (
+    "Hello.",
+    call("ping", {}),
+    call("ping", {}) + "\n" + call("search", {"query": "x"}),
+)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +172,11 @@ TEXT, ONE, TWO = "Hello.", call("ping", {}), call("ping", {}) + "\n" + call("sea
         ({"type": "any", "disable_parallel_tool_use": True}, True, {ONE}),
         ({"type": "none"}, True, {TEXT}),
         (
-            {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "ping"}]},
+            {
+                "type": "allowed_tools",
+                "mode": "auto",
+                "tools": [{"type": "function", "name": "ping"}],
+            },
             True,
             {TEXT, ONE},
         ),

@@ -42,7 +42,9 @@ def test_turns_with_calls(family: str) -> None:
         assert as_read(found) == calls, turn
         assert as_read(wb.read_calls(family, turn, tools=TOOLS)) == calls
         data = turn.encode()
-        assert [call.name.encode() in data[call.start : call.end] for call in found].count(True) == len(calls)
+        assert [call.name.encode() in data[call.start : call.end] for call in found].count(
+            True
+        ) == len(calls)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -50,7 +52,7 @@ def test_turns_that_have_to_hold_a_call(family: str) -> None:
     required = Judge(wb.tools(TOOLS, "required", format=family, reasoning=False))
     one = Judge(wb.tools(TOOLS, "required", format=family, reasoning=False, parallel=False))
     forced = Judge(wb.tools(TOOLS, {"name": "ping"}, format=family, reasoning=False))
-    for text, calls in turns(family):
+    for calls in [calls for text, calls in turns(family) if not text]:
         turn = TURNS[family]("", calls)
         assert required(turn), turn
         assert one(turn) == (len(calls) == 1), turn

@@ -1,4 +1,4 @@
-"""Markers that are special tokens, ordinary tokens, or bytes: the same turns, and no marker spelled where a token is."""
+"""Markers that are special tokens, ordinary tokens, or bytes: the same turns in each."""
 
 from __future__ import annotations
 
@@ -35,7 +35,12 @@ def test_turns_in_every_vocabulary(family: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "family", [name for name in FAMILIES if wb.tool_formats()[name].trigger in wb.tool_formats()[name].markers]
+    "family",
+    [
+        name
+        for name in FAMILIES
+        if wb.tool_formats()[name].trigger in wb.tool_formats()[name].markers
+    ],
 )
 def test_where_the_trigger_is_a_special_token_its_bytes_begin_no_call(family: str) -> None:
     form = wb.tool_formats()[family]

@@ -12,7 +12,7 @@ import workbench as wb
 from tests.frontends.tools.tool_sets import SETS, as_tools, drawn
 from tests.frontends.tools.vocabularies import KINDS
 
-FAMILIES = "llama3 llama3_python_tag hermes qwen3 exaone4 mistral_v3 mistral deepseek_v3 deepseek_r1 deepseek_v3_1 kimi_k2 command_a harmony".split()
+FAMILIES = sorted(wb.tool_formats())
 CHOICES: list[Any] = ["auto", "required", "forced", "auto", "none"]
 DRAWN = 14
 LIKELY = frozenset(b'ab <"\n')
@@ -85,7 +85,9 @@ def outside(form: wb.ToolFormat, text: str, calls: list[wb.ToolCall]) -> str:
     for begin in form.begin:
         if calls and begin in text:
             head, _, rest = text.partition(begin)
-            assert rest.replace(form.between.strip() or "\0", "").strip().startswith(form.end.strip())
+            assert (
+                rest.replace(form.between.strip() or "\0", "").strip().startswith(form.end.strip())
+            )
             text = head + (rest.partition(form.end)[2] if form.end else "")
     if form.reasoning is not None and form.shape != "messages":
         text = text.rpartition(form.reasoning.close)[2]

@@ -1,4 +1,4 @@
-"""Sets of tools as servers offer them, written for tests; more are drawn from public schemas where these are at hand."""
+"""Sets of tools as servers offer them; more are drawn from public schemas where these are at hand."""
 
 from __future__ import annotations
 
@@ -35,23 +35,31 @@ def several(items: Schema, **more: Any) -> Schema:
     return {"type": "array", "items": items, **more}
 
 
-PLACE = obj("lat lon", lat={"type": "number", "minimum": -90, "maximum": 90}, lon={"type": "number"})
+PLACE = obj(
+    "lat lon", lat={"type": "number", "minimum": -90, "maximum": 90}, lon={"type": "number"}
+)
 PERSON = obj("email", email={"type": "string", "format": "email"}, name=TEXT)
 
 SETS: dict[str, dict[str, Schema]] = {
     "files": {
         "read_file": obj("path", path=TEXT, head=COUNT, tail=COUNT),
         "write_file": obj("path content", path=TEXT, content=TEXT),
-        "edit_file": obj("path edits", path=TEXT, edits=several(obj("old new", old=TEXT, new=TEXT)), dry_run=FLAG),
+        "edit_file": obj(
+            "path edits", path=TEXT, edits=several(obj("old new", old=TEXT, new=TEXT)), dry_run=FLAG
+        ),
         "list_directory": obj("path", path=TEXT),
     },
     "calendar": {
-        "create_event": obj("title start", title=SHORT, start=DAY, guests=several(PERSON, maxItems=3)),
+        "create_event": obj(
+            "title start", title=SHORT, start=DAY, guests=several(PERSON, maxItems=3)
+        ),
         "find_free_slot": obj("day", day=DAY, minutes={"enum": [15, 30, 60]}),
         "delete_event": obj("id", id={"type": "string", "pattern": "^ev_[0-9a-f]{4}$"}),
     },
     "search": {
-        "web_search": obj("query", query=SHORT, limit=COUNT, freshness={"enum": ["day", "week", None]}),
+        "web_search": obj(
+            "query", query=SHORT, limit=COUNT, freshness={"enum": ["day", "week", None]}
+        ),
         "fetch_page": obj("url", url={"type": "string", "pattern": "^https://[a-z.]+/$"}),
     },
     "database": {
@@ -73,42 +81,74 @@ SETS: dict[str, dict[str, Schema]] = {
     "git": {
         "git_commit": obj("message", message=SHORT, amend=FLAG),
         "git_log": obj(max_count=COUNT, since=DAY),
-        "git_checkout": obj("branch", branch={"type": "string", "pattern": "^[a-z/]{1,20}$"}, create=FLAG),
+        "git_checkout": obj(
+            "branch", branch={"type": "string", "pattern": "^[a-z/]{1,20}$"}, create=FLAG
+        ),
     },
     "mail": {
-        "send": obj("to subject", to=several(PERSON, minItems=1, maxItems=2), subject=SHORT, body=TEXT),
-        "label": obj("ids add", ids=several(SHORT, uniqueItems=True, maxItems=3), add=several(SHORT)),
+        "send": obj(
+            "to subject", to=several(PERSON, minItems=1, maxItems=2), subject=SHORT, body=TEXT
+        ),
+        "label": obj(
+            "ids add", ids=several(SHORT, uniqueItems=True, maxItems=3), add=several(SHORT)
+        ),
     },
     "maps": {
         "route": obj("from to", **{"from": PLACE, "to": PLACE, "mode": {"enum": ["walk", "car"]}}),
         "nearby": obj("place", place=PLACE, kinds=several({"enum": ["food", "fuel"]}, maxItems=2)),
     },
     "shell": {
-        "run": obj("argv", argv=several(SHORT, minItems=1), timeout={"type": "number", "minimum": 0}, env={"type": "object", "additionalProperties": TEXT}),
+        "run": obj(
+            "argv",
+            argv=several(SHORT, minItems=1),
+            timeout={"type": "number", "minimum": 0},
+            env={"type": "object", "additionalProperties": TEXT},
+        ),
         "kill": obj("pid", pid={"type": "integer", "minimum": 1}),
     },
     "tickets": {
-        "create_issue": obj("title", title=SHORT, labels=several(SHORT), assignee={"anyOf": [SHORT, {"type": "null"}]}),
+        "create_issue": obj(
+            "title",
+            title=SHORT,
+            labels=several(SHORT),
+            assignee={"anyOf": [SHORT, {"type": "null"}]},
+        ),
         "comment": obj("number body", number={"type": "integer", "minimum": 1}, body=TEXT),
         "close_issue": obj("number", number={"type": "integer"}, reason={"const": "done"}),
     },
     "payments": {
-        "charge": obj("amount currency", amount={"type": "integer", "minimum": 1}, currency={"enum": ["EUR", "USD"]}, method={"oneOf": [obj("card", card=SHORT), obj("iban", iban=SHORT)]}),
+        "charge": obj(
+            "amount currency",
+            amount={"type": "integer", "minimum": 1},
+            currency={"enum": ["EUR", "USD"]},
+            method={"oneOf": [obj("card", card=SHORT), obj("iban", iban=SHORT)]},
+        ),
         "refund": obj("charge", charge=SHORT, amount={"type": "integer", "minimum": 1}),
     },
     "home": {
-        "set_light": obj("room", room={"enum": ["kitchen", "hall"]}, level={"type": "integer", "minimum": 0, "maximum": 100}),
+        "set_light": obj(
+            "room",
+            room={"enum": ["kitchen", "hall"]},
+            level={"type": "integer", "minimum": 0, "maximum": 100},
+        ),
         "play": obj("what", what=SHORT, volume={"type": "number", "minimum": 0, "maximum": 1}),
         "all_off": obj(),
     },
     "trees": {
         "outline": {
-            "$defs": {"node": obj("title", title=SHORT, children=several({"$ref": "#/$defs/node"}, maxItems=2))},
+            "$defs": {
+                "node": obj(
+                    "title", title=SHORT, children=several({"$ref": "#/$defs/node"}, maxItems=2)
+                )
+            },
             **obj("root", root={"$ref": "#/$defs/node"}),
         },
     },
     "memory": {
-        "create_entities": obj("entities", entities=several(obj("name kind", name=SHORT, kind=SHORT, facts=several(TEXT)))),
+        "create_entities": obj(
+            "entities",
+            entities=several(obj("name kind", name=SHORT, kind=SHORT, facts=several(TEXT))),
+        ),
         "open_nodes": obj("names", names=several(SHORT)),
         "read_graph": obj(),
     },
@@ -118,8 +158,14 @@ SETS: dict[str, dict[str, Schema]] = {
         "ns/tool:go": obj(n={"type": "integer", "multipleOf": 5}),
     },
     "loose": {
-        "log": {"type": "object", "properties": {"level": {"enum": ["info", "warn"]}}, "required": ["level"]},
-        "patch": obj("set", set={"type": "object", "additionalProperties": {"type": ["integer", "boolean"]}}),
+        "log": {
+            "type": "object",
+            "properties": {"level": {"enum": ["info", "warn"]}},
+            "required": ["level"],
+        },
+        "patch": obj(
+            "set", set={"type": "object", "additionalProperties": {"type": ["integer", "boolean"]}}
+        ),
     },
 }
 

@@ -8,7 +8,22 @@ from collections.abc import Iterator
 import workbench as wb
 
 _BYTES = [bytes([byte]) for byte in range(256)]
-_WORDS = ["the", " and", '{"', '":', '": "', '"}', "</", ">\n", "\n\n", "name", "get_", "é", "1", "10"]
+_WORDS = [
+    "the",
+    " and",
+    '{"',
+    '":',
+    '": "',
+    '"}',
+    "</",
+    ">\n",
+    "\n\n",
+    "name",
+    "get_",
+    "é",
+    "1",
+    "10",
+]
 EOS = 256
 
 

@@ -301,7 +301,5 @@ THOUGHTS: dict[str, Callable[[str], str]] = {
     "command_a": lambda text: f"<|START_THINKING|>{text}<|END_THINKING|>",
     "cohere": lambda text: f"<|START_THINKING|>{text}<|END_THINKING|>",
     "gemma_4": lambda text: f"<|channel>thought\n{text}<channel|>",
-    "harmony": lambda text: (
-        f"<|channel|>analysis<|message|>{text}<|end|><|start|>assistant"
-    ),
+    "harmony": lambda text: f"<|channel|>analysis<|message|>{text}<|end|><|start|>assistant",
 }

@@ -119,7 +119,9 @@ def _as_text(source: Any, text: Any) -> str:
             for one in text
         )
     if not isinstance(text, bytes | bytearray):
-        instead = "token ids are read with the compiled grammar" if hasattr(text, "__iter__") else ""
+        instead = (
+            "token ids are read with the compiled grammar" if hasattr(text, "__iter__") else ""
+        )
         raise wrong_type("read_calls", "what a model wrote, as text or bytes", text, instead)
     return bytes(text).decode("utf-8", "surrogateescape")
 
@@ -205,7 +207,8 @@ class _Reader:
         raise worst
 
     def in_form(self, pieces: tuple[str, ...], start: int) -> _Found:
-        name, arguments, at = "", {}, start
+        name, at = "", start
+        arguments: dict[str, Any] = {}
         for number, piece in enumerate(pieces):
             if number % 2 == 0:
                 following = self.passed(piece, at)
@@ -228,7 +231,7 @@ class _Reader:
 
     def field_end(self, field: str, rest: tuple[str, ...], at: int) -> int:
         """Where a field ends: before the text that comes next, or, of names, where an object begins."""
-        following = rest[0].strip() if rest else ""
+        following = (rest[0].split() or [""])[0] if rest else ""
         stop = re.escape(following) if following else r"[\s<{\[]|$"
         if field == "name" and following == ":":
             stop = r":[0-9]+<"

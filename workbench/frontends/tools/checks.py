@@ -132,6 +132,6 @@ def _of_objects(schema: dict[str, Any] | bool, place: str) -> dict[str, Any]:
     if asking.blame({"type": sorted(EVERY - {"object"})}) is not None:
         return schema  # it has no other values
     if "$ref" in schema and any(one in str(schema.get("$schema")) for one in _OLD):
-        kept = {key: schema[key] for key in ("$schema", "$id", "definitions") if key in schema}
-        return {**kept, "allOf": [{"$ref": schema["$ref"]}], "type": "object"}
+        told = {"allOf": [{"$ref": schema["$ref"]}], "type": "object"}
+        return told | {key: schema[key] for key in ("$schema", "$id", "definitions") if key in schema}
     return {**schema, "type": "object"}

@@ -20,7 +20,12 @@ __all__ = ["Choice", "Mode", "read_choice", "select"]
 #: Calls where the model likes; none; at least one; one of the one tool that is named.
 Mode = Literal["auto", "none", "required", "forced"]
 
-_MODES: dict[str, Mode] = {"auto": "auto", "none": "none", "required": "required", "any": "required"}
+_MODES: dict[str, Mode] = {
+    "auto": "auto",
+    "none": "none",
+    "required": "required",
+    "any": "required",
+}
 _FORMS = (
     '"auto", "none", "required", {"name": …}, or a choice as OpenAI and Anthropic write it, such as '
     '{"type": "function", "function": {"name": …}} or {"type": "any"}'
@@ -60,7 +65,9 @@ def read_choice(given: Any) -> Choice:
         return Choice(_MODES[kind], parallel=parallel)
     name = _named(given)
     if name is None:
-        raise ValueError(f"tool_choice names no tool: {first_words(repr(dict(given)))}. It is {_FORMS}")
+        raise ValueError(
+            f"tool_choice names no tool: {first_words(repr(dict(given)))}. It is {_FORMS}"
+        )
     return Choice("forced", (name,), parallel)
 
 

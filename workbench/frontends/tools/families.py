@@ -187,7 +187,14 @@ FAMILIES: dict[str, ToolFormat] = {
         ),
         ToolFormat(
             "mistral",
-            ("mistral_v11", "mistral_v13", "magistral", "devstral", "ministral_3", "mistral_small_3_2"),
+            (
+                "mistral_v11",
+                "mistral_v13",
+                "magistral",
+                "devstral",
+                "ministral_3",
+                "mistral_small_3_2",
+            ),
             "mistralai/mistral-common; chat_template.jinja of Ministral-3 and Devstral-Small-2",
             call=(
                 "[TOOL_CALLS]«name»[ARGS]«arguments»",
@@ -277,7 +284,9 @@ FAMILIES: dict[str, ToolFormat] = {
             "kimi_k3",
             (),
             "https://huggingface.co/moonshotai/Kimi-K3 (chat_template.jinja)",
-            call=('<|open|>call tool="«name»" index="«number»"<|sep|>«arguments»<|close|>call<|sep|>',),
+            call=(
+                '<|open|>call tool="«name»" index="«number»"<|sep|>«arguments»<|close|>call<|sep|>',
+            ),
             trigger="<|open|>tools<|sep|>",
             markers=("<|open|>", "<|close|>", "<|sep|>"),
             style="kimi_k3_xml",
@@ -337,7 +346,9 @@ FAMILIES: dict[str, ToolFormat] = {
             "command_a",
             ("command_r7b", "command_r", "cohere_command_a"),
             "https://huggingface.co/CohereLabs/c4ai-command-r7b-12-2024 (tool_use template)",
-            call=('{"tool_call_id": "«number»", "tool_name": "«name»", "parameters": «arguments»}',),
+            call=(
+                '{"tool_call_id": "«number»", "tool_name": "«name»", "parameters": «arguments»}',
+            ),
             trigger="<|START_ACTION|>",
             markers=(
                 *("<|START_ACTION|>", "<|END_ACTION|>"),

@@ -41,6 +41,4 @@ def _plain(name: str) -> str:
     return re.sub(r"[\s_.-]+", "-", name.lower()).strip("-")
 
 
-_NAMES = {
-    _plain(name): form for form in FAMILIES.values() for name in (form.name, *form.models)
-}
+_NAMES = {_plain(name): form for form in FAMILIES.values() for name in (form.name, *form.models)}

@@ -53,6 +53,5 @@ def read_python(given: type | Callable[..., Any]) -> PythonTool:
 
 def _about(given: type) -> str:
     """The docstring of a class itself, but for what ``dataclass`` writes."""
-    own = vars(given).get("__doc__")
-    written = own is None or own.startswith(f"{given.__name__}(")
-    return "" if written else inspect.cleandoc(own)
+    own = vars(given).get("__doc__") or ""
+    return "" if own.startswith(f"{given.__name__}(") else inspect.cleandoc(own)

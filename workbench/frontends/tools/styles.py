@@ -1,7 +1,8 @@
 """Arguments of a call, read back from the way in which a family writes them.
 
->>> read_arguments("qwen_xml", "<parameter=n>\\n1\\n</parameter>\\n</function>", 0, {"properties": {"n": {"type": "integer"}}})
-({'n': 1}, 28)
+>>> schema = {"properties": {"n": {"type": "integer"}}}
+>>> read_arguments("qwen_xml", "<parameter=n>\\n1\\n</parameter>\\n</function>", 0, schema)
+({'n': 1}, 29)
 """
 
 from __future__ import annotations
@@ -133,9 +134,7 @@ def _dsml(gap: str) -> _Parameters:
 
 _FLAT: dict[str, Callable[[str, int, Any], tuple[Any, int]]] = {
     "json": _json,
-    "qwen_xml": _Parameters(
-        re.compile("<parameter=(?P<key>[^>]*)>"), "</parameter>", lines=True
-    ),
+    "qwen_xml": _Parameters(re.compile("<parameter=(?P<key>[^>]*)>"), "</parameter>", lines=True),
     "minimax_xml": _Parameters(re.compile('<parameter name="(?P<key>[^"]*)">'), "</parameter>"),
     "deepseek_xml": _dsml(""),
     "deepseek_v4_1_xml": _dsml(" "),
@@ -144,9 +143,7 @@ _FLAT: dict[str, Callable[[str, int, Any], tuple[Any, int]]] = {
         "</arg_value>",
     ),
     "kimi_k3_xml": _Parameters(
-        re.compile(
-            r'<\|open\|>argument key="(?P<key>[^"]*)" type="(?P<kind>[a-z]+)"<\|sep\|>'
-        ),
+        re.compile(r'<\|open\|>argument key="(?P<key>[^"]*)" type="(?P<kind>[a-z]+)"<\|sep\|>'),
         "<|close|>argument<|sep|>",
         "string",
     ),

@@ -34,9 +34,7 @@ class Thinking:
     chars: int | None = None
 
 
-def read_thinking(
-    form: ToolFormat, wanted: Any, opened: Any, tokens: Any, chars: Any
-) -> Thinking:
+def read_thinking(form: ToolFormat, wanted: Any, opened: Any, tokens: Any, chars: Any) -> Thinking:
     """What the arguments about reasoning ask of a family. Raises ``WrongType`` and ``ValueError``."""
     if not (wanted is None or isinstance(wanted, bool) or wanted == "off"):
         raise wrong_type("reasoning", "True, False, None or 'off'", wanted)

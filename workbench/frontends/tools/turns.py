@@ -116,7 +116,9 @@ def stray(form: ToolFormat) -> list[str]:
     tags = [text.strip() for text in inner if text.strip()[:1] in ("<", "]")]
     found = dict.fromkeys((*form.markers, *tags))
     return [
-        text for text in found if text not in form.trigger and form.trigger not in text and len(text) > 1
+        text
+        for text in found
+        if text not in form.trigger and form.trigger not in text and len(text) > 1
     ]
 
 
@@ -135,7 +137,10 @@ def _text(form: ToolFormat, tools: Sequence[Callable], mode: Mode, several: bool
     calls: Format = Or(tuple(asked)) if len(asked) > 1 else asked[0]
     if mode == "required" and not once:
         calls = TriggeredTags(
-            (literal(form, form.trigger),), tuple(asked), at_least_one=True, excludes=tuple(stray(form))
+            (literal(form, form.trigger),),
+            tuple(asked),
+            at_least_one=True,
+            excludes=tuple(stray(form)),
         )
     return Several((ConstString(form.lead), calls)) if form.lead else calls
 
