@@ -126,13 +126,32 @@ def test_arguments_are_objects(schema: Any) -> None:
 
 def test_strict_tools_are_read_as_hosted_services_read_them() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}
-    loose, strict = (
-        {"name": "f", "parameters": schema, "strict": strict} for strict in (False, True)
-    )
-    assert Judge(wb.tools([loose]))(call("f", {"a": 1, "c": 2}))
+    loose, strict = ({"name": "f", "parameters": schema, "strict": one} for one in (False, True))
+    assert Judge(wb.tools([loose]))(call("f", {"a": 1}))
     accepts = Judge(wb.tools([strict]))
-    assert accepts(call("f", {"a": 1, "b": 2}))
-    assert not accepts(call("f", {"a": 1})) and not accepts(call("f", {"a": 1, "b": 2, "c": 3}))
+    assert accepts(call("f", {"a": 1, "b": 2})) and not accepts(call("f", {"a": 1}))
+
+
+def test_no_arguments_are_made_up() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    tool = {"name": "f", "parameters": schema}
+    assert not Judge(wb.tools([tool]))(call("f", {"a": 1, "c": 2}))
+    assert Judge(wb.tools([tool], additional_properties=True))(call("f", {"a": 1, "c": 2}))
+    # unless it says so itself, and where objects that hold together would exclude each other
+    said = {"name": "f", "parameters": {**schema, "additionalProperties": {"type": "integer"}}}
+    assert Judge(wb.tools([said]))(call("f", {"a": 1, "c": 2}))
+    parts = [{"properties": {key: {"type": "integer"}}, "required": [key]} for key in "ab"]
+    both = {"name": "f", "parameters": {"type": "object", "allOf": parts}}
+    assert Judge(wb.tools([both]))(call("f", {"a": 1, "b": 2}))
+    with pytest.raises(wb.BrokenTools):
+        wb.tools([both], additional_properties=False)
+
+
+def test_integers_are_written_as_integers() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    tools = [{"name": "f", "parameters": schema}]
+    written = call("f", {"a": 0}).replace("0", "1e2")
+    assert not Judge(wb.tools(tools))(written) and Judge(wb.tools(tools, numbers="any"))(written)
 
 
 def test_options_of_schemas_reach_the_arguments() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.errors import (
@@ -19,6 +19,7 @@ from workbench.frontends.json_schema.read.plain import read_schema
 from workbench.frontends.tags import grammar_of
 from workbench.frontends.tags.formats import JSONSchema
 from workbench.frontends.tools.families import ToolFormat
+from workbench.frontends.tools.python_tools import OPTIONS
 from workbench.frontends.tools.reading import BadTool, Tool, read_tool
 from workbench.frontends.tools.value_types import EVERY
 from workbench.grammar.ir import Outcome
@@ -111,10 +112,17 @@ def _told(error: WorkbenchError) -> tuple[str, str]:
 def _arguments(tool: Tool, form: ToolFormat, options: Mapping[str, Any]) -> JSONSchema:
     """The format of the arguments of a tool. Raises what its schema has to say, ``BadTool`` where it has no objects."""
     schema = _of_objects(read_schema(tool.schema), tool.place)
-    told = dict(options)
+    told = {**OPTIONS, **options, **tool.options}
     any_order = told.pop("property_order", "schema") == "any"
-    arguments = JSONSchema(schema, form.style, any_order, options={**told, **tool.options})
-    grammar_of(arguments)
+    arguments = JSONSchema(schema, form.style, any_order, options=told)
+    try:
+        grammar_of(arguments)
+    except UnsatisfiableGrammar:
+        if told["additional_properties"] or "additional_properties" in options:
+            raise
+        # of two objects that hold together, each may list what the other does not
+        arguments = replace(arguments, options=told | {"additional_properties": True})
+        grammar_of(arguments)
     return arguments
 
 

@@ -53,8 +53,8 @@ def tools(  # noqa: PLR0913 - options, by keyword
     have the closing marker as a token; ``reasoning_chars`` bounds them in characters, for any.
 
     ``on_broken="drop"`` leaves broken tools out, with an outcome that warns. The remaining ``options`` are those of
-    :func:`~workbench.json_schema` for the arguments, with another default: numbers are ``"plain"``, without exponents,
-    since an integer is to be read as one. The name and the arguments of a call are captured as ``"name"``
+    :func:`~workbench.json_schema` for the arguments, with two other defaults: objects that list properties have no
+    others (``additional_properties=False``), and numbers are ``"plain"``, so that an integer is read as one. The name and the arguments of a call are captured as ``"name"``
     and ``"arguments"``; :func:`~workbench.read_calls` reads calls back.
 
     Raises ``BrokenTools`` for tools that cannot be read or called, all of them listed; ``ValueError`` for a format or
@@ -115,7 +115,7 @@ def _made(
         raise ValueError(
             "tools: the list is empty. Where there are no tools, tool_choice='none' makes free text"
         )
-    found = check_all(every, form, {"numbers": "plain", **options})
+    found = check_all(every, form, options)
     if on_broken == "raise" or (found.broken and not found.tools):
         found.need_whole()
     names = [tool.name for tool, _ in found.tools]

@@ -19,7 +19,7 @@ from workbench.grammar.ir import Outcome
 
 __all__ = ["OPTIONS", "PythonTool", "read_python"]
 
-#: How schemas of Python types are read: as ``workbench.from_type`` reads them.
+#: How schemas of arguments are read, unless it is said otherwise: as ``workbench.from_type`` reads types.
 OPTIONS: dict[str, Any] = {"additional_properties": False, "numbers": "plain"}
 
 

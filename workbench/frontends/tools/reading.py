@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.frontends.tools.nearest import nearest
-from workbench.frontends.tools.python_tools import OPTIONS, read_python
+from workbench.frontends.tools.python_tools import read_python
 from workbench.grammar.ir import Outcome
 from workbench.inputs import described, first_words, wrong_type
 
@@ -86,9 +86,7 @@ def read_tool(given: Any) -> Tool:
             f"it is {described(given)}: a tool is a mapping as for OpenAI, Anthropic or MCP, a class or a function"
         )
     read = read_python(given)
-    return Tool(
-        _name(read.name), read.schema, read.description, options=OPTIONS, outcomes=read.outcomes
-    )
+    return Tool(_name(read.name), read.schema, read.description, outcomes=read.outcomes)
 
 
 def _of_mapping(given: Mapping[Any, Any]) -> Tool:
