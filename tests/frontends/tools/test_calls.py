@@ -36,7 +36,11 @@ def test_a_text_without_calls(family: str) -> None:
 def test_a_call_that_is_cut_off_is_told_or_passed_over(family: str) -> None:
     form = wb.tool_formats()[family]
     whole = TURNS[family]("", [CALLS[5]])
-    second = "" if family in ONE_CALL or form.begin or form.shape != "text" else TURNS[family]("", [CALLS[1]])
+    second = (
+        ""
+        if family in ONE_CALL or form.begin or form.shape != "text"
+        else TURNS[family]("", [CALLS[1]])
+    )
     text = whole + second if second else TURNS[family]("", [CALLS[1]])
     start = text.index(form.trigger, len(whole) if second else 0) + len(form.trigger)
     for end in (start + 1, (start + len(text)) // 2):
@@ -157,14 +161,20 @@ SCHEMAS: list[Any] = [
     {"properties": {"a": {"type": "integer"}}, "additionalProperties": {"type": "string"}},
     {"patternProperties": {"^a": {"type": ["integer", "array"]}, "^b": {"type": "string"}}},
     {"prefixItems": [{"type": "integer"}], "items": {"type": "string"}},
-    {"items": [{"type": "integer"}], "additionalItems": {"type": "string"}, "$schema": "http://json-schema.org/draft-07/schema#"},
+    {
+        "items": [{"type": "integer"}],
+        "additionalItems": {"type": "string"},
+        "$schema": "http://json-schema.org/draft-07/schema#",
+    },
 ]
 
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=str)
 def test_types_hold_for_all_values_that_a_schema_accepts(schema: Any) -> None:
     try:
-        validator = jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator)(schema)
+        validator = jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator)(
+            schema
+        )
         accepted = [value for value in VALUES if validator.is_valid(value)]
     except RecursionError:
         accepted = []
@@ -177,7 +187,9 @@ def test_types_hold_for_all_values_that_a_schema_accepts(schema: Any) -> None:
 
 
 def test_types_are_told_where_keywords_tell_them() -> None:
-    for schema, expected in zip(SCHEMAS, [EVERY, set(), EVERY, {"number"}, {"string", "null"}], strict=False):
+    for schema, expected in zip(
+        SCHEMAS, [EVERY, set(), EVERY, {"number"}, {"string", "null"}], strict=False
+    ):
         assert types_of(schema, schema) == expected
     assert types_of(SCHEMAS[8], SCHEMAS[8]) == {"array"}
     assert types_of(SCHEMAS[9], SCHEMAS[9]) == {"object", "number"}

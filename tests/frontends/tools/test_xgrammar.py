@@ -79,7 +79,9 @@ class Theirs:
         """A text along masks of XGrammar's; None where no end was found."""
         tokens = [bytes([byte]) for byte in range(256)] + [b"</s>"]
         info = xgrammar.TokenizerInfo(tokens, stop_token_ids=[256])
-        matcher = xgrammar.GrammarMatcher(xgrammar.GrammarCompiler(info).compile_grammar(self.grammar))
+        matcher = xgrammar.GrammarMatcher(
+            xgrammar.GrammarCompiler(info).compile_grammar(self.grammar)
+        )
         mask = xgrammar.allocate_token_bitmask(1, len(tokens))
         data, pending = bytearray(), bytearray()
         for _ in range(700):
@@ -112,12 +114,16 @@ def mutant(rng: random.Random, text: str, form: wb.ToolFormat) -> str:
         text[:at] + text[at:end] + text[at:],
         text + rng.choice(["\n", "Done.", text]),
         text[:at] + rng.choice([*form.markers, form.trigger]) + text[at:],
-        text.replace(rng.choice(["get_weather", "location", "query"]), rng.choice(["ping", "locale"]), 1),
+        text.replace(
+            rng.choice(["get_weather", "location", "query"]), rng.choice(["ping", "locale"]), 1
+        ),
     ]
     return rng.choice(changed)
 
 
-def texts(name: str, choice: Any, thinks: bool | None, judges: tuple[wb.Grammar, Theirs]) -> Iterator[str]:
+def texts(
+    name: str, choice: Any, thinks: bool | None, judges: tuple[wb.Grammar, Theirs]
+) -> Iterator[str]:
     """Texts as templates write them, along the masks of both, and mutants of these."""
     form = wb.tool_formats()[NAMES[name]]
     rng = random.Random(f"{name} {choice} {thinks}")
@@ -127,7 +133,11 @@ def texts(name: str, choice: Any, thinks: bool | None, judges: tuple[wb.Grammar,
         calls = rng.sample(CALLS, 1 if form.name in ONE_CALL else rng.choice([1, 2]))
         if isinstance(choice, dict):
             calls = [("ping", {})]
-        before = rng.choice(["", "Let me see.\n"]) if form.name not in NO_TEXT and choice == "auto" else ""
+        before = (
+            rng.choice(["", "Let me see.\n"])
+            if form.name not in NO_TEXT and choice == "auto"
+            else ""
+        )
         if choice == "none" or form.name not in TURNS:
             text = "Just text."
         else:
@@ -135,7 +145,9 @@ def texts(name: str, choice: Any, thinks: bool | None, judges: tuple[wb.Grammar,
         if form.name in THOUGHTS and (thinks or (thinks is None and rng.random() < 0.5)):
             assert form.reasoning is not None
             thought = THOUGHTS[form.name]("Hm, ok.")
-            text = (thought.partition(form.reasoning.open)[2] if thinks and opened else thought) + text
+            text = (
+                thought.partition(form.reasoning.open)[2] if thinks and opened else thought
+            ) + text
         return text
 
     begin = b"" if choice == "none" else form.trigger.encode()
@@ -174,6 +186,6 @@ def test_as_xgrammar_says(name: str) -> None:
             by_us, by_them = ours(text), theirs(text)
             if by_us != by_them:
                 known = [why for why, fits in REASONS.items() if fits(form, text, by_us)]
-                print("wb" if by_us else "XG",choice,thinks,known,repr(text))
-                #assert known, (choice, thinks, "ours" if by_us else "theirs", text)
+                print("wb" if by_us else "XG", choice, thinks, known, repr(text))
+                # assert known, (choice, thinks, "ours" if by_us else "theirs", text)
     assert n == len(CASES) * TEXTS

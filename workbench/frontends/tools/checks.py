@@ -141,5 +141,7 @@ def _of_objects(schema: dict[str, Any] | bool, place: str) -> dict[str, Any]:
         return schema  # it has no other values
     if "$ref" in schema and any(one in str(schema.get("$schema")) for one in _OLD):
         told = {"allOf": [{"$ref": schema["$ref"]}], "type": "object"}
-        return told | {key: schema[key] for key in ("$schema", "$id", "definitions") if key in schema}
+        return told | {
+            key: schema[key] for key in ("$schema", "$id", "definitions") if key in schema
+        }
     return {**schema, "type": "object"}
