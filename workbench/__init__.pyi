@@ -94,6 +94,9 @@ from .export.bundle import (
 from .export.gbnf_writer import (
     to_gbnf as to_gbnf,
 )
+from .export.structural_tags import (
+    to_structural_tag as to_structural_tag,
+)
 from .export.verify import (
     Verification as Verification,
     verify as verify,
@@ -136,6 +139,9 @@ from .frontends.regex import (
 )
 from .frontends.substring import (
     substring as substring,
+)
+from .frontends.tags.structural_tag import (
+    structural_tag as structural_tag,
 )
 from .frontends.tools import (
     ToolCall as ToolCall,

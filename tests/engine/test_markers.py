@@ -114,9 +114,11 @@ def test_members_of_objects_behind_a_token_are_no_dead_end() -> None:
     assert len(wb.dead_ends(wb.token("<think>") + wb.json_schema({}), SPECIAL)) == 0
 
 
-def test_what_has_no_words_for_markers_says_so() -> None:
-    with pytest.raises(wb.WorkbenchError, match="no words for '<think>'"):
-        wb.to_gbnf(THOUGHT)
+def test_gbnf_has_the_text_of_a_marker() -> None:
+    assert '"<think>"' in wb.to_gbnf(THOUGHT).text
+
+
+def test_no_operation_on_languages_takes_markers() -> None:
     with pytest.raises(wb.NotRegular, match="may be a token"):
         wb.complement(THOUGHT)
 

@@ -63,6 +63,7 @@ class GbnfText:
 def to_gbnf(grammar: Grammar) -> GbnfText:
     """Write a grammar as GBNF; its start rule becomes ``root``.
 
+    A marker is written as its text, by which llama.cpp reads special tokens, too.
     Raises ``WorkbenchError`` for what GBNF has no words for (any token at all, names of tokens without angle
     brackets) and ``GrammarTooComplex`` for more than 50,000 rules or 8 million characters.
 
@@ -182,7 +183,7 @@ class _Writer:
             case Token():
                 return self.token(expr)
             case Marker(text=text):
-                raise WorkbenchError(f"GBNF has no words for {text!r} as a token or as bytes")
+                return self.literal(text.encode()), _ATOM
             case OtherText():
                 return self.other(expr)
             case Scope():

@@ -21,7 +21,7 @@ def texts_of(format: Format) -> set[str] | None:
         matcher = wb.compile(grammar_of(format), byte_vocabulary()).matcher()
     except wb.UnsatisfiableGrammar:
         return set()
-    except ValueError:  # a trigger that can never come
+    except wb.GrammarSyntaxError:  # a trigger that can never come
         return None
     found: set[str] = set()
 

@@ -7,11 +7,12 @@ be a special token.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence as List
+from collections.abc import Callable, Iterable, Mapping, Sequence as List
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
-from workbench.errors import GrammarTooComplex
+from workbench.errors import GrammarSyntaxError, GrammarTooComplex
 from workbench.frontends.combine import intersection
 from workbench.frontends.compose import (
     alt,
@@ -27,6 +28,7 @@ from workbench.frontends.gbnf import gbnf
 from workbench.frontends.json_schema import json_schema
 from workbench.frontends.regex import regex
 from workbench.frontends.tags import formats as f
+from workbench.frontends.tags.payload import placed
 from workbench.frontends.unicode_sets import ANY
 from workbench.grammar.composing import ComposedRules
 from workbench.grammar.ir import CharSet, Expr, Grammar, Repeat
@@ -44,11 +46,12 @@ _Ends = tuple[f.Text | f.TokenOf, ...]
 _Token = int | str
 
 
-def grammar_of(format: f.Format) -> Grammar:
+def grammar_of(format: f.Format, places: Mapping[int, str] | None = None) -> Grammar:
     """Make the grammar of a format; parts keep their places, outcomes and captures.
 
-    Raises what the front ends of its schemas, patterns and grammars raise, ``ValueError`` for a trigger that no text
-    leads to, ``GrammarTooComplex`` for more than 100 formats inside each other, ``WrongType`` for what is no format.
+    ``places`` are where formats stand in a request, by their identity, for errors. Raises what the front ends of its
+    schemas, patterns and grammars raise, ``GrammarSyntaxError`` for a trigger that no text leads to,
+    ``GrammarTooComplex`` for more than 100 formats inside each other, ``WrongType`` for what is no format.
 
     >>> call = f.Tag("<call>", f.JSONSchema({"type": "integer"}), "</call>", name="tool add")
     >>> grammar_of(f.TriggeredTags(["<call>"], [call]))
@@ -56,13 +59,17 @@ def grammar_of(format: f.Format) -> Grammar:
     """
     if not isinstance(format, f.Format):
         raise wrong_type("grammar_of", "a format", format)
-    return _Builder().of(format, (), "")
+    made = seq(_Builder(places or {}).of(format, (), ""))
+    assert isinstance(made.rules, ComposedRules)
+    made.rules.made_of = format
+    return made
 
 
 class _Builder:
     """Makes grammars of formats; the same format in the same surroundings is one grammar."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: Mapping[int, str]) -> None:
+        self._places = places
         self._made: dict[tuple[int, _Ends, str], Grammar] = {}
         self._levels = 0
         #: the name of each grammar that has one, by its rules, which are kept so that they stay the only ones there
@@ -85,17 +92,10 @@ class _Builder:
 
     def leaf(self, format: Any, ends: _Ends, called: str) -> Grammar:
         """What other front ends make, by the name of the tag around it."""
-        name = called
-        if isinstance(format, f.JSONSchema):
-            made = _of_schema(format)
-        elif isinstance(format, f.GrammarText):
-            made = gbnf(format.grammar)
-        elif isinstance(format, f.RegexPattern):
-            made = regex(format.pattern)
-            if format.excludes:
-                made = intersection(made, _text(without(list(map(f.text_of, format.excludes)))))
-        else:
-            made, name = format.grammar, format.name or called
+        name = format.name or called if isinstance(format, f.Part) else called
+        place = self._places.get(id(format))
+        with nullcontext() if place is None else placed(place):
+            made = _made(format)
         return define({name: self._own(name, made)}) if name else made
 
     def _own(self, name: str, grammar: Grammar) -> Grammar:
@@ -160,7 +160,7 @@ class _Builder:
             # where one trigger begins another, it is the one that comes first
             behind[min((one for one in triggers if begin.startswith(one)), key=len)].append(made)
         stops = _stops(format.excludes, ends)
-        led = _led_to({one: _any_of(made) for one, made in behind.items() if made}, triggers, stops)
+        led = self._led_to(format, behind, triggers, stops)
         free = _in_free(led, _free([*triggers, *stops]), not format.stop_after_first)
         return seq(first, free) if format.at_least_one else free
 
@@ -170,8 +170,34 @@ class _Builder:
             made = seq(_bound(pattern), self.of(content, ends, called))
             behind.setdefault(f.text_of(pattern), []).append(made)
         stops = [f.text_of(text) for text in format.excludes]
-        led = _led_to({one: _any_of(made) for one, made in behind.items()}, list(behind), stops)
+        led = self._led_to(format, behind, list(behind), stops)
         return _in_free(led, _free([*behind, *stops]), format.loop)
+
+    def _led_to(
+        self,
+        format: f.Format,
+        behind: Mapping[str, List[Grammar]],
+        triggers: List[str],
+        excludes: List[str],
+    ) -> Grammar:
+        """Free text, then one of the grammars by the trigger that they begin with."""
+        found: list[Grammar] = []
+        told: set[str] = set()
+        for before, numbers in before_each(triggers, excludes):
+            here = [triggers[number] for number in numbers]
+            told.update(here)
+            led = [made for one in here for made in behind[one]]
+            if led:
+                found.append(seq(_text(before), _any_of(led)))
+        for one, made in behind.items():
+            if made and one not in told:
+                others = (x for x in (*excludes, *triggers) if x in one)
+                inner = next((x for x in others if x != one or x in excludes), one)
+                raise GrammarSyntaxError(
+                    f"the trigger {one!r:.80} can never come: free text ends at {inner!r:.80} in it",
+                    pointer=self._places.get(id(format)),
+                )
+        return _any_of(found)
 
     def separated(self, format: f.TagsWithSeparator, ends: _Ends, called: str) -> Grammar:
         one = _any_of(self.of(tag, ends, called) for tag in format.tags)
@@ -194,8 +220,26 @@ class _Builder:
         return _among_tokens(_any_of(behind), others, format.loop)
 
 
+def _made(format: f.Format) -> Grammar:
+    """What other front ends make."""
+    match format:
+        case f.JSONSchema():
+            return _of_schema(format)
+        case f.GrammarText(text):
+            return gbnf(text)
+        case f.RegexPattern(pattern, excludes):
+            made = regex(pattern)
+            if excludes:
+                made = intersection(made, _text(without(list(map(f.text_of, excludes)))))
+            return made
+        case f.Part(grammar):
+            return grammar
+    raise TypeError(f"{format!r} is no part")
+
+
 def _of_schema(format: f.JSONSchema) -> Grammar:
-    options = dict(format.options)
+    # what engines make of schemas: objects that list properties have no others
+    options = {"additional_properties": False, **format.options}
     if format.any_order:
         options["property_order"] = "any"
     if format.max_whitespace_cnt is not None:
@@ -232,24 +276,6 @@ def _stops(excludes: List[f.Text], ends: _Ends) -> list[str]:
 
 def _end_tokens(ends: _Ends) -> list[_Token]:
     return [end.token for end in ends if isinstance(end, f.TokenOf)]
-
-
-def _led_to(behind: dict[str, Grammar], stops: List[str], excludes: List[str]) -> Grammar:
-    """Free text, then one of the grammars by the text that they begin with; ``stops`` are all such texts."""
-    found: list[Grammar] = []
-    told: set[str] = set()
-    for before, numbers in before_each(stops, excludes):
-        here = [stops[number] for number in numbers if stops[number] in behind]
-        if here:
-            told.update(here)
-            found.append(seq(_text(before), _any_of(behind[one] for one in here)))
-    for one in behind:
-        if one not in told:
-            inner = next((x for x in (*stops, *excludes) if x != one and x in one), one)
-            raise ValueError(
-                f"the trigger {one!r:.80} can never come: it holds {inner!r:.80}, at which free text ends"
-            )
-    return _any_of(found)
 
 
 def _in_free(led: Grammar, rest: Grammar, loop: bool) -> Grammar:

@@ -96,7 +96,8 @@ class ConstString(Format):
 class JSONSchema(Format):
     """A value of a schema, as JSON or in one of the other ``STYLES``.
 
-    ``options`` are those of :func:`~workbench.json_schema`; ``any_order`` lets properties come in any order, and
+    ``options`` are those of :func:`~workbench.json_schema`, but that ``additional_properties`` is false where they do
+    not say otherwise: objects that list properties have no others. ``any_order`` lets properties come in any order, and
     ``max_whitespace_cnt`` bounds runs of whitespace.
     """
 
@@ -322,9 +323,12 @@ class TokenTriggeredTags(Format):
                 raise ValueError(
                     f"TokenTriggeredTags: a tag begins with the text {text_of(tag.begin)!r:.80}; use TriggeredTags"
                 )
-            if tag.begin.token not in self.trigger_tokens:
+            token = tag.begin.token
+            # whether a name is that of an id is known with a vocabulary alone
+            known = all(isinstance(one, type(token)) for one in self.trigger_tokens)
+            if known and token not in self.trigger_tokens:
                 raise ValueError(
-                    f"TokenTriggeredTags: a tag begins with the token {tag.begin.token!r}, which is no trigger; "
+                    f"TokenTriggeredTags: a tag begins with the token {token!r}, which is no trigger; "
                     f"the triggers are {', '.join(map(repr, self.trigger_tokens))}"
                 )
 
