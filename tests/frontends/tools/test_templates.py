@@ -78,3 +78,12 @@ def test_turns_with_thoughts(family: str) -> None:
         assert not without(thoughts + answer) and not without(rest)
         for whole in (thoughts + answer, rest):
             assert as_read(wb.read_calls(optional, whole)) == calls
+
+
+def test_the_opening_may_be_missing_where_prompts_have_it() -> None:
+    """A model that was not asked to think must not talk before a call that is asked for."""
+    for family, expected in (("qwen3", False), ("deepseek_r1", True), ("exaone4", True)):
+        accepts = Judge(wb.tools(TOOLS, "required", format=family))
+        thoughts = THOUGHTS[family]("Hm.").partition("<think>")[2]
+        assert accepts(thoughts + TURNS[family]("", [CALLS[5]])) == expected
+        assert accepts(TURNS[family]("", [CALLS[5]]))

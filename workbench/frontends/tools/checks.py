@@ -114,11 +114,14 @@ def _arguments(tool: Tool, form: ToolFormat, options: Mapping[str, Any]) -> JSON
     schema = _of_objects(read_schema(tool.schema), tool.place)
     told = {**OPTIONS, **options, **tool.options}
     any_order = told.pop("property_order", "schema") == "any"
+    closed = not told["additional_properties"]
+    if told["numbers"] == "any":  # as schemas are read anyway
+        del told["numbers"]
     arguments = JSONSchema(schema, form.style, any_order, options=told)
     try:
         grammar_of(arguments)
     except UnsatisfiableGrammar:
-        if told["additional_properties"] or "additional_properties" in options:
+        if not closed or "additional_properties" in options:
             raise
         # of two objects that hold together, each may list what the other does not
         arguments = replace(arguments, options=told | {"additional_properties": True})

@@ -25,7 +25,8 @@ __all__ = ["Thinking", "read_thinking", "thoughts"]
 class Thinking:
     """Whether thoughts come first: they do, may (None), do not, or are an empty block (``"off"``).
 
-    ``opened`` says whether the prompt ends with their opening marker; None is either way.
+    ``opened`` says whether the prompt ends with their opening marker; None is either way, of a family whose prompts
+    do so when the model is to think.
     """
 
     wanted: bool | Literal["off"] | None
@@ -59,7 +60,7 @@ def read_thinking(form: ToolFormat, wanted: Any, opened: Any, tokens: Any, chars
             raise ValueError(f"{name} bounds reasoning that has to come: pass reasoning=True")
     if tokens is not None and chars is not None:
         raise ValueError("pass reasoning_tokens or reasoning_chars, not both")
-    if opened is None and wanted is not None:
+    if opened is None and not (wanted is None and block.opened):
         opened = block.opened and wanted is True
     return Thinking(
         wanted,
