@@ -193,3 +193,37 @@ def test_types_are_told_where_keywords_tell_them() -> None:
         assert types_of(schema, schema) == expected
     assert types_of(SCHEMAS[8], SCHEMAS[8]) == {"array"}
     assert types_of(SCHEMAS[9], SCHEMAS[9]) == {"object", "number"}
+
+
+def test_a_format_of_ones_own() -> None:
+    form = wb.ToolFormat(
+        "own",
+        (),
+        "here",
+        call=("<run «name»>«arguments»</run>",),
+        trigger="<run ",
+        reasoning=wb.tool_formats()["qwen3"].reasoning,
+    )
+    grammar = wb.tools(TOOLS, format=form)
+    text = 'So. <run search>{"query": "x"}</run> and <run ping>{}</run>'
+    assert wb.match(grammar, text)
+    expected = [("search", {"query": "x"}), ("ping", {})]
+    for source in (grammar, form):
+        assert [(one.name, one.arguments) for one in wb.read_calls(source, text)] == expected
+
+
+@pytest.mark.parametrize(
+    ("call", "trigger", "told"),
+    [
+        ("<run «name»></run>", "<run ", "«name» and «arguments»"),
+        ("<run «name» «name»>«arguments»", "<run ", "each field once"),
+        ("<run «name» «nmae»>«arguments»", "<run ", "each field once"),
+        ("«name»(«arguments»)", "<run ", "begins with a text"),
+        ("<run «arguments» «name»>", "<run ", "its name comes first"),
+        ("<run «name»>«arguments»", "", "no trigger"),
+        ("<run «name»>«arguments»", "<call ", "begins no call"),
+    ],
+)
+def test_a_format_that_cannot_be_read_back(call: str, trigger: str, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        wb.ToolFormat("own", (), "here", call=(call,), trigger=trigger)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ NAMES = {
     "exaone": "exaone4",
 }
 #: Formats in which XGrammar has the model write the opening marker of its thoughts.
-WRITES_OPENING = {"gemma_4", "mimo"}
+WRITES_OPENING = {"gemma_4", "mimo", "harmony"}
 OPENAI = [
     {"type": "function", "function": {"name": name, "parameters": schema}}
     for name, schema in (("get_weather", WEATHER), ("search", SEARCH), ("ping", PING))
@@ -164,9 +165,61 @@ def texts(
         yield mutant(rng, rng.choice(found), form)
 
 
-#: Why one of the two accepts a text that the other does not.
-Reason = Callable[[wb.ToolFormat, str, bool], bool]
-REASONS: dict[str, Reason] = {}
+def around(form: wb.ToolFormat, text: str) -> str:
+    """A text without its calls, the section around them, and the markers of thoughts at its beginning."""
+    data = text.encode()
+    calls = wb.read_calls(form, text, on_broken="drop") if form.shape != "blocks" else []
+    for call in reversed(calls):
+        data = data[: call.start] + data[call.end :]
+    rest = data.decode()
+    if form.begin and calls:
+        for begin in form.begin:
+            rest = rest.replace(begin, "", 1)
+        rest = rest.replace(form.end, "", 1)
+    if form.reasoning is not None:
+        rest = rest.removeprefix(form.reasoning.open).replace(form.reasoning.close, "", 1)
+    return rest
+
+
+def holds_markers(form: wb.ToolFormat, text: str, ours: bool) -> bool:
+    """Free text and thoughts of ours hold no markers, nor what begins a call where there are no tools."""
+    rest = around(form, text)
+    return not ours and any(one in rest for one in (form.trigger, *form.markers))
+
+
+def goes_on_behind_a_section(form: wb.ToolFormat, text: str, ours: bool) -> bool:
+    """Where calls stand in a section, the turn of ours ends with it; XGrammar lets text and more sections follow."""
+    return not ours and bool(form.begin) and bool(text.partition(form.end)[2])
+
+
+def has_long_whitespace(form: wb.ToolFormat, text: str, ours: bool) -> bool:
+    """JSON of ours has at most 20 characters of white space in a row."""
+    return not ours and re.search(r"[ \t\r\n]{21}", text) is not None
+
+
+def is_documented_harmony(form: wb.ToolFormat, text: str, ours: bool) -> bool:
+    """XGrammar has neither the space before ``<|constrain|>`` nor remarks, which the description of the format shows."""
+    shown = re.search(r"to=functions\.\S+ <\|constrain\|>|commentary<\|message\|>", text)
+    return ours and form.name == "harmony" and shown is not None
+
+
+def ends_with_no_answer(form: wb.ToolFormat, text: str, ours: bool) -> bool:
+    """A turn of ours in harmony ends with an answer or a call, the answer last; XGrammar's may be empty or be thoughts
+    alone, also where a call is required."""
+    messages = text.split("<|start|>assistant")
+    early = any("<|channel|>final" in one for one in messages[:-1])
+    answered = "<|channel|>final" in messages[-1] or "to=" in messages[-1]
+    return not ours and form.name == "harmony" and (early or not answered)
+
+
+#: Why one of the two accepts a text that the other does not: the reasons that there are.
+REASONS = (
+    holds_markers,
+    goes_on_behind_a_section,
+    has_long_whitespace,
+    is_documented_harmony,
+    ends_with_no_answer,
+)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -185,7 +238,7 @@ def test_as_xgrammar_says(name: str) -> None:
             n += 1
             by_us, by_them = ours(text), theirs(text)
             if by_us != by_them:
-                known = [why for why, fits in REASONS.items() if fits(form, text, by_us)]
-                print("wb" if by_us else "XG", choice, thinks, known, repr(text))
+                known = [fits.__name__ for fits in REASONS if fits(form, text, by_us)]
+                if not known: print("wb" if by_us else "XG", choice, thinks, known, repr(text))
                 # assert known, (choice, thinks, "ours" if by_us else "theirs", text)
     assert n == len(CASES) * TEXTS

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from workbench.errors import GrammarSyntaxError
 from workbench.frontends.tools.families import ToolFormat
-from workbench.frontends.tools.lookup import find_format
+from workbench.frontends.tools.lookup import find_format, known_format
 from workbench.frontends.tools.reading import listed, read_tool
 from workbench.frontends.tools.styles import Unreadable, read_arguments
 from workbench.inputs import wrong_type
@@ -46,8 +46,8 @@ def read_calls(
 ) -> list[ToolCall]:
     """Read the calls in what a model wrote, in their order.
 
-    ``source`` is the grammar that :func:`~workbench.tools` made (or what was compiled of it), or the name of a format
-    with the ``tools``, whose schemas tell the types of arguments that a format writes as plain texts: without them what
+    ``source`` is the grammar that :func:`~workbench.tools` made (or what was compiled of it), or a format with the
+    ``tools``, whose schemas tell the types of arguments that a format writes as plain texts: without them what
     reads as JSON is taken as such. What the model thinks before it answers is passed over. White space between the
     parts of a call may differ from what templates write.
 
@@ -89,7 +89,7 @@ def read_calls(
 
 def _told(source: Any, tools: Any) -> tuple[ToolFormat, Mapping[str, Any] | None]:
     """The format, and the schemas of the tools by name where these are known."""
-    if isinstance(source, str):
+    if isinstance(source, str | ToolFormat):
         if tools is None:
             return find_format(source), None
         return find_format(source), {
@@ -104,7 +104,7 @@ def _told(source: Any, tools: Any) -> tuple[ToolFormat, Mapping[str, Any] | None
             source,
             "read_calls('qwen3', text, tools=tools) reads without the grammar",
         )
-    return find_format(told["tool_format"]), told["tools"]
+    return known_format(told["tool_format"]), told["tools"]
 
 
 def _as_text(source: Any, text: Any) -> str:

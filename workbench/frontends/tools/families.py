@@ -7,6 +7,7 @@ forms, the usual one first. ``source`` says where the format can be read.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -36,7 +37,8 @@ class ToolFormat:
     ``end`` with ``between`` among them. ``trigger`` is the text after which nothing but a call may follow. ``style`` is
     how arguments are written. ``markers`` are the texts that are tokens by themselves in vocabularies of the family.
     ``lead`` is what templates write before a call that follows nothing. ``shape`` is the whole turn: ``"text"`` in
-    which calls stand, ``"messages"`` of channels, or ``"blocks"`` in a fixed order.
+    which calls stand, ``"messages"`` of channels, or ``"blocks"`` in a fixed order. Raises ``ValueError`` for calls
+    that cannot be read back.
     """
 
     name: str
@@ -54,6 +56,23 @@ class ToolFormat:
     shape: Literal["text", "messages", "blocks"] = "text"
     #: calls of tools that a service has built in; none for most families
     builtin: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for call in (*self.call, *self.builtin):
+            fields = re.findall("«([a-z]+)»", call)
+            if sorted(set(fields) & {"name", "arguments"}) != ["arguments", "name"]:
+                raise ValueError(f"ToolFormat: a call holds «name» and «arguments»: {call!r:.80}")
+            if len(fields) != len(set(fields)) or set(fields) - {"name", "arguments", "number", "id"}:
+                raise ValueError(f"ToolFormat: a call holds each field once: {call!r:.80}")
+            if fields.index("name") > fields.index("arguments") or call.startswith("«"):
+                raise ValueError(
+                    f"ToolFormat: a call begins with a text, and its name comes first: {call!r:.80}"
+                )
+        if not self.call or not self.trigger:
+            raise ValueError("ToolFormat: there is no call, or no trigger")
+        heads = self.begin or tuple(call.partition("«")[0] for call in self.call)
+        if self.shape == "text" and not all(head.startswith(self.trigger) for head in heads):
+            raise ValueError(f"ToolFormat: the trigger {self.trigger!r:.80} begins no call")
 
 
 _THINK = ("<think>", "</think>")

@@ -16,7 +16,7 @@ from workbench.frontends.tags.formats import Format
 from workbench.frontends.tools.checks import Checked, check_all
 from workbench.frontends.tools.choice import read_choice, select
 from workbench.frontends.tools.families import ToolFormat
-from workbench.frontends.tools.lookup import find_format
+from workbench.frontends.tools.lookup import find_format, told_format
 from workbench.frontends.tools.reading import listed
 from workbench.frontends.tools.thoughts import read_thinking
 from workbench.frontends.tools.turns import Callable, turn
@@ -72,7 +72,7 @@ def tools(  # noqa: PLR0913 - options, by keyword
     )
     grammar = grammar_of(made)
     source = {
-        "tool_format": form.name,
+        "tool_format": told_format(form),
         "tools": {tool.name: arguments.schema for tool, arguments in found.tools},
     }
     told = found.outcomes()

@@ -7,13 +7,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
-from workbench.frontends.tools.families import FAMILIES, ToolFormat
+from workbench.frontends.tools.families import FAMILIES, Reasoning, ToolFormat
 from workbench.frontends.tools.nearest import nearest
 from workbench.inputs import first_words, wrong_type
 
-__all__ = ["find_format", "tool_formats"]
+__all__ = ["find_format", "known_format", "told_format", "tool_formats"]
 
 
 def tool_formats() -> dict[str, ToolFormat]:
@@ -35,6 +37,21 @@ def find_format(given: Any) -> ToolFormat:
     if not wanted or not begins:
         raise ValueError(f"no format is called {first_words(given)}{nearest(given, FAMILIES)}")
     return _NAMES[max(begins, key=len)]
+
+
+def told_format(form: ToolFormat) -> str | dict[str, Any]:
+    """What stands for a format in JSON: its name, or all of it where it is none of ours."""
+    return form.name if FAMILIES.get(form.name) == form else asdict(form)
+
+
+def known_format(told: str | Mapping[str, Any]) -> ToolFormat:
+    """The format of what :func:`told_format` gave, which may have been written and read since."""
+    if isinstance(told, str):
+        return FAMILIES[told]
+    fields = {key: tuple(one) if isinstance(one, list) else one for key, one in told.items()}
+    if fields["reasoning"] is not None:
+        fields["reasoning"] = Reasoning(**fields["reasoning"])
+    return ToolFormat(**fields)
 
 
 def _plain(name: str) -> str:
