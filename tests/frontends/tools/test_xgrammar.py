@@ -198,7 +198,7 @@ def has_long_whitespace(form: wb.ToolFormat, text: str, ours: bool) -> bool:
 
 
 def is_documented_harmony(form: wb.ToolFormat, text: str, ours: bool) -> bool:
-    """XGrammar has neither the space before ``<|constrain|>`` nor remarks, which the description of the format shows."""
+    """XGrammar has neither the space before ``<|constrain|>`` nor remarks, as the format is described with."""
     shown = re.search(r"to=functions\.\S+ <\|constrain\|>|commentary<\|message\|>", text)
     return ours and form.name == "harmony" and shown is not None
 
@@ -239,6 +239,7 @@ def test_as_xgrammar_says(name: str) -> None:
             by_us, by_them = ours(text), theirs(text)
             if by_us != by_them:
                 known = [fits.__name__ for fits in REASONS if fits(form, text, by_us)]
-                if not known: print("wb" if by_us else "XG", choice, thinks, known, repr(text))
+                if not known:
+                    print("wb" if by_us else "XG", choice, thinks, known, repr(text))
                 # assert known, (choice, thinks, "ours" if by_us else "theirs", text)
     assert n == len(CASES) * TEXTS

@@ -62,7 +62,12 @@ class ToolFormat:
             fields = re.findall("«([a-z]+)»", call)
             if sorted(set(fields) & {"name", "arguments"}) != ["arguments", "name"]:
                 raise ValueError(f"ToolFormat: a call holds «name» and «arguments»: {call!r:.80}")
-            if len(fields) != len(set(fields)) or set(fields) - {"name", "arguments", "number", "id"}:
+            if len(fields) != len(set(fields)) or set(fields) - {
+                "name",
+                "arguments",
+                "number",
+                "id",
+            }:
                 raise ValueError(f"ToolFormat: a call holds each field once: {call!r:.80}")
             if fields.index("name") > fields.index("arguments") or call.startswith("«"):
                 raise ValueError(
