@@ -113,11 +113,13 @@ def _arguments(tool: Tool, form: ToolFormat, options: Mapping[str, Any]) -> JSON
     """The format of the arguments of a tool. Raises what its schema has to say, ``BadTool`` where it has no objects."""
     schema = _of_objects(read_schema(tool.schema), tool.place)
     told = {**OPTIONS, **options, **tool.options}
-    any_order = told.pop("property_order", "schema") == "any"
+    order = told.pop("property_order", "any" if form.any_order else "schema")
+    if order not in ("schema", "any"):
+        raise ValueError(f"property_order must be 'schema' or 'any', not {order!r:.40}")
     closed = not told["additional_properties"]
     if told["numbers"] == "any":  # as schemas are read anyway
         del told["numbers"]
-    arguments = JSONSchema(schema, form.style, any_order, options=told)
+    arguments = JSONSchema(schema, form.style, order == "any", options=told)
     try:
         grammar_of(arguments)
     except UnsatisfiableGrammar:

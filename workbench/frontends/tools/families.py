@@ -36,7 +36,8 @@ class ToolFormat:
     Calls stand by themselves in the text, or, where ``begin`` is not empty, all together between one of ``begin`` and
     ``end`` with ``between`` among them. ``trigger`` is the text after which nothing but a call may follow. ``style`` is
     how arguments are written. ``markers`` are the texts that are tokens by themselves in vocabularies of the family.
-    ``lead`` is what templates write before a call that follows nothing. ``shape`` is the whole turn: ``"text"`` in
+    ``lead`` is what templates write before a call that follows nothing. ``any_order`` is for families that see the
+    properties of a schema in another order than its own (sorted). ``shape`` is the whole turn: ``"text"`` in
     which calls stand, ``"messages"`` of channels, or ``"blocks"`` in a fixed order. Raises ``ValueError`` for calls
     that cannot be read back.
     """
@@ -52,6 +53,7 @@ class ToolFormat:
     end: str = ""
     between: str = ""
     lead: str = ""
+    any_order: bool = False
     reasoning: Reasoning | None = None
     shape: Literal["text", "messages", "blocks"] = "text"
     #: calls of tools that a service has built in; none for most families
@@ -314,6 +316,7 @@ FAMILIES: dict[str, ToolFormat] = {
             trigger="<|open|>tools<|sep|>",
             markers=("<|open|>", "<|close|>", "<|sep|>"),
             style="kimi_k3_xml",
+            any_order=True,
             begin=("<|open|>tools<|sep|>",),
             end="<|close|>tools<|sep|>",
             reasoning=Reasoning("<|open|>think<|sep|>", "<|close|>think<|sep|>", opened=True),
@@ -327,6 +330,7 @@ FAMILIES: dict[str, ToolFormat] = {
             trigger="<tool_call>",
             markers=(*_TOOL_CALL, *_THINK, *_ARGUMENT_MARKERS),
             style="glm_xml",
+            lead="\n",
             reasoning=Reasoning("\n<think>", "</think>", empty="\n<think></think>"),
         ),
         ToolFormat(
@@ -406,6 +410,7 @@ FAMILIES: dict[str, ToolFormat] = {
             trigger="<|tool_call>",
             markers=("<|tool_call>", "<tool_call|>", "<|channel>", "<channel|>", '<|"|>'),
             style="gemma",
+            any_order=True,
             reasoning=Reasoning(
                 "<|channel>thought\n", "<channel|>", empty="<|channel>thought\n<channel|>"
             ),
