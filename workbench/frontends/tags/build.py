@@ -239,7 +239,7 @@ def _made(format: f.Format) -> Grammar:
 
 def _of_schema(format: f.JSONSchema) -> Grammar:
     # what engines make of schemas: objects that list properties have no others
-    options = {"additional_properties": False, **format.options}
+    options = {"additional_properties": False, "style": format.style, **format.options}
     if format.any_order:
         options["property_order"] = "any"
     if format.max_whitespace_cnt is not None:

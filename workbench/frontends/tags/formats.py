@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from workbench.frontends.json_schema.emit.tag_styles import STYLES
 from workbench.grammar.ir import Grammar
 from workbench.inputs import need_at_least, need_grammar, wrong_type
 
 __all__ = [
-    "STYLES",
     "AnyText",
     "AnyTokens",
     "Capture",
@@ -43,9 +43,6 @@ __all__ = [
     "TriggeredTags",
     "text_of",
 ]
-
-#: How the value of a schema is written.
-STYLES = ("json",)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from workbench.errors import GrammarTooComplex
+from workbench.frontends.json_schema.emit.tag_styles import STYLES
 from workbench.frontends.json_schema.text.json_values import read_json
 from workbench.frontends.tags import formats as f
 from workbench.frontends.tags.build import MAX_LEVELS, grammar_of
@@ -130,7 +131,7 @@ class _Reader:
     def json_schema(self, given: Payload) -> f.Format:
         if given.listed("excludes", 0) if "excludes" in given.fields else ():
             raise given.error("excludes of a schema's strings are not supported", "excludes")
-        style = given.one_of("style", f.STYLES, "json")
+        style = given.one_of("style", STYLES, "json")
         most = given.number("max_whitespace_cnt")
         order = given.flag("any_order")
         return self._schema(given, "json_schema", given.fields["json_schema"], style, order, most)
