@@ -260,3 +260,49 @@ def test_walk_through_masks() -> None:
 @pytest.mark.parametrize("name", ["arithmetic.gbnf", "comment_thread.json", "iso_date.regex"])
 def test_example_grammars_compile(name: str) -> None:
     assert "shortest text" in report(run("check", ROOT / "examples" / name))
+
+
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "search",
+            "parameters": {
+                "type": "object",
+                "properties": {"q": {"type": "string"}},
+                "required": ["q"],
+            },
+        },
+    },
+    {"name": "ping"},
+]
+
+
+def test_check_reads_tools(tmp_path: Path) -> None:
+    path = tmp_path / "tools.json"
+    path.write_text(json.dumps(TOOLS))
+    said = report(run("check", path, "--kind", "tools", "--tool-format", "mistral"))
+    assert "a tools grammar" in said and "shortest text: 0 bytes" in said
+    said = report(run("check", path, "--kind", "tools", "--tool-choice", "required"))
+    assert "shortest text: 0 bytes" not in said
+    asked = ("--kind", "tools", "--tool-choice", "search", "--after")
+    call = '<tool_call>\n{"name": "search", "arguments": {"q": '
+    assert run("why", path, '"', *asked, call).returncode == 0
+    done = run("why", path, "7", *asked, call)
+    assert done.returncode == 1 and "search › #/properties/q" in done.stdout
+
+
+def test_tools_that_are_broken_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "tools.json"
+
+    def told(content: str, *more: str) -> str:
+        path.write_text(content)
+        return message(run("check", path, "--kind", "tools", *more))
+
+    said = told(json.dumps([*TOOLS, {"name": "a b"}]))
+    assert "tool 2, 'a b', at #/2/name" in said
+    given = json.dumps(TOOLS)
+    assert "no format is called 'qwen'" in told(given, "--tool-format", "qwen")
+    assert "did you mean 'search'" in told(given, "--tool-choice", "serch")
+    assert "put it in a list" in told(json.dumps(TOOLS[0]))
+    assert "line 1" in told("[")

@@ -304,6 +304,7 @@ WRONG: dict[str, Case] = {
         WrongType,
         r"not a list: pass each by itself, as in text_until\(\*stops\)",
     ),
+    "marker of an empty text": (lambda: wb.marker(""), ValueError, "a marker is not empty"),
     "text_until nothing": (lambda: wb.text_until(), ValueError, "no marker to stop at"),
     "text_until an empty text": (lambda: wb.text_until(""), ValueError, "a marker is not empty"),
     "capture without a name": (

@@ -72,6 +72,8 @@ from .engine.why import (
 )
 from .errors import (
     ArtifactError as ArtifactError,
+    BrokenTool as BrokenTool,
+    BrokenTools as BrokenTools,
     BudgetTooSmall as BudgetTooSmall,
     BundleError as BundleError,
     DeadEnd as DeadEnd,
@@ -92,6 +94,9 @@ from .export.bundle import (
 from .export.gbnf_writer import (
     to_gbnf as to_gbnf,
 )
+from .export.structural_tags import (
+    to_structural_tag as to_structural_tag,
+)
 from .export.verify import (
     Verification as Verification,
     verify as verify,
@@ -109,6 +114,7 @@ from .frontends.compose import (
     alt as alt,
     capture as capture,
     define as define,
+    marker as marker,
     optional as optional,
     ref as ref,
     repeat as repeat,
@@ -133,6 +139,16 @@ from .frontends.regex import (
 )
 from .frontends.substring import (
     substring as substring,
+)
+from .frontends.tags.structural_tag import (
+    structural_tag as structural_tag,
+)
+from .frontends.tools import (
+    ToolCall as ToolCall,
+    ToolFormat as ToolFormat,
+    read_calls as read_calls,
+    tool_formats as tool_formats,
+    tools as tools,
 )
 from .grammar.ir import (
     Grammar as Grammar,

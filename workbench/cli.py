@@ -21,10 +21,8 @@ from workbench.benchmarks.bench_commands import add_bench
 from workbench.diagnostics.command_files import (
     add_grammar_file,
     budgets_of,
-    kind_of,
-    read_grammar,
+    read_given,
     read_vocabulary,
-    schema_options,
 )
 from workbench.diagnostics.diagnostic_commands import add_diagnostics
 from workbench.errors import GrammarTooComplex, WorkbenchError
@@ -152,9 +150,8 @@ def _check(arguments: argparse.Namespace) -> int:
     from workbench.grammar.outcomes import TOLD, grouped
 
     path: Path = arguments.file
-    kind = kind_of(path, arguments.kind)
     began = time.perf_counter()
-    grammar = read_grammar(path, kind, schema_options(arguments))
+    grammar = read_given(arguments)
     compiled = compile_grammar(grammar, read_vocabulary(arguments.tokenizer))
     matcher = compiled.matcher()
     least = matcher.finish_distance()

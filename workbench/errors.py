@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from workbench.wording import number_of
+from workbench.wording import cut, number_of
 
 __all__ = [
     "ArtifactError",
+    "BrokenTool",
+    "BrokenTools",
     "BudgetTooSmall",
     "BundleError",
     "DeadEnd",
@@ -198,6 +201,34 @@ class BudgetTooSmall(WorkbenchError):
         self.minimum = minimum
         super().__init__(
             f"{number_of(given, 'token')} cannot complete this grammar; it needs at least {minimum}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenTool:
+    """A tool that cannot be called: its place in the list, its name, a JSON pointer into the list, and why."""
+
+    index: int
+    name: str
+    pointer: str
+    reason: str
+
+    def __str__(self) -> str:
+        named = f", {cut(self.name, _LONGEST_RULE)!r}," if self.name else ""
+        return f"tool {self.index}{named} at {self.pointer}: {self.reason}"
+
+
+class BrokenTools(WorkbenchError):
+    """Some tools cannot be called: ``tools`` lists them all, ``n_given`` is how many there were."""
+
+    def __init__(self, tools: Sequence[BrokenTool], n_given: int) -> None:
+        self.tools = tuple(tools)
+        self.n_given = n_given
+        verb = "is" if len(self.tools) == 1 else "are"
+        listed = "".join(f"\n- {one}" for one in self.tools)
+        super().__init__(
+            f"{len(self.tools):,} of {number_of(n_given, 'tool')} {verb} broken:{listed}\n"
+            "on_broken='drop' leaves such tools out."
         )
 
 

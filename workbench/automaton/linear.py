@@ -19,6 +19,7 @@ from workbench.grammar.ir import (
     Expr,
     Graph,
     Literal,
+    Marker,
     OtherText,
     Ref,
     Repeat,
@@ -72,6 +73,8 @@ def resolve(parts: Sequence[Expr], rules: Mapping[str, Expr]) -> list[Expr]:
     def spelled(part: Expr) -> Expr | None:
         if isinstance(part, Token):
             raise NotRegular("it names a token, which is no text", part)
+        if isinstance(part, Marker):
+            raise NotRegular("a marker may be a token, which is no text", part)
         if isinstance(part, OtherText):
             if part.fresh:
                 reason = "no text may come twice in it, which no finite automaton can tell"

@@ -23,6 +23,7 @@ __all__ = [
     "budgets_of",
     "kind_of",
     "read_examples",
+    "read_given",
     "read_grammar",
     "read_source",
     "read_tests",
@@ -42,8 +43,20 @@ def add_grammar_file(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--kind",
-        choices=sorted(set(KINDS.values())),
-        help="what the file is (default: its suffix)",
+        choices=sorted({*KINDS.values(), "tools"}),
+        help="what the file is (default: its suffix); tools: a .json list of tools that a model may call",
+    )
+    parser.add_argument(
+        "--tool-format",
+        default="qwen3",
+        metavar="NAME",
+        help="of tools: the format of the model's family, or the name of a model (default: qwen3)",
+    )
+    parser.add_argument(
+        "--tool-choice",
+        default="auto",
+        metavar="CHOICE",
+        help="of tools: auto, none, required, or the name of a tool (default: auto)",
     )
     parser.add_argument(
         "--on-dangling",
@@ -110,6 +123,22 @@ def read_source(path: Path) -> str:
 def schema_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options for a schema that are not the defaults of its front end."""
     return {} if arguments.on_dangling == "raise" else {"on_dangling": arguments.on_dangling}
+
+
+def read_given(arguments: argparse.Namespace) -> Grammar:
+    """The grammar that the arguments of a command name. Raises what its front end raises."""
+    kind = kind_of(arguments.file, arguments.kind)
+    if kind != "tools":
+        return read_grammar(arguments.file, kind, schema_options(arguments))
+    from workbench.frontends.json_schema.text.json_values import read_json
+    from workbench.frontends.tools import tools
+
+    chosen = arguments.tool_choice
+    choice = chosen if chosen in ("auto", "none", "required") else {"name": chosen}
+    try:
+        return tools(read_json(read_source(arguments.file)), choice, format=arguments.tool_format)
+    except ValueError as error:
+        raise WorkbenchError(f"{arguments.file}: {error}") from error
 
 
 def read_grammar(path: Path, kind: str, options: Mapping[str, Any] | None = None) -> Grammar:

@@ -15,7 +15,7 @@ from workbench.diagnostics.command_files import (
     add_grammar_file,
     kind_of,
     read_examples,
-    read_grammar,
+    read_given,
     read_source,
     read_vocabulary,
     schema_options,
@@ -96,9 +96,7 @@ def _why(arguments: argparse.Namespace) -> int:
     from workbench.diagnostics.explain.explain import explain
     from workbench.engine import compile as compile_grammar
 
-    grammar = read_grammar(
-        arguments.file, kind_of(arguments.file, arguments.kind), schema_options(arguments)
-    )
+    grammar = read_given(arguments)
     vocabulary = read_vocabulary(arguments.tokenizer)
     matcher = compile_grammar(grammar, vocabulary).matcher()
     _spell(matcher, _as_given(arguments.after))
@@ -175,13 +173,12 @@ def _dead_ends(arguments: argparse.Namespace) -> int:
     kind = kind_of(arguments.file, arguments.kind)
     # a schema is handed over as such: one that no value satisfies is a finding
     subject: Any
-    options = schema_options(arguments)
-    if kind == "json_schema" and not options:
+    if kind == "json_schema" and not schema_options(arguments):
         subject = read_json(read_source(arguments.file))
         if not isinstance(subject, dict | bool):
             raise WorkbenchError(f"{arguments.file}: a schema must be an object or a boolean")
     else:
-        subject = read_grammar(arguments.file, kind, options)
+        subject = read_given(arguments)
     examples = read_examples(arguments.examples) if arguments.examples else ()
     vocabulary = read_vocabulary(arguments.tokenizer) if arguments.tokenizer else None
     report = dead_ends(subject, vocabulary, max_tokens=arguments.max_tokens, examples=examples)
@@ -192,9 +189,7 @@ def _dead_ends(arguments: argparse.Namespace) -> int:
 def _coverage(arguments: argparse.Namespace) -> int:
     from workbench.diagnostics.coverage.coverage import coverage
 
-    grammar = read_grammar(
-        arguments.file, kind_of(arguments.file, arguments.kind), schema_options(arguments)
-    )
+    grammar = read_given(arguments)
     found = coverage(grammar, read_examples(arguments.examples))
     _show(found, arguments.json)
     return 1 if 100 * found.share < arguments.least else 0

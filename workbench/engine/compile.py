@@ -15,11 +15,12 @@ from workbench.content_cache import CacheInfo, ContentCache
 from workbench.engine.arena import on_refusal, with_relief
 from workbench.engine.engine import Engine
 from workbench.engine.matcher import Matcher
-from workbench.engine.tokens import resolve_tokens
+from workbench.engine.tokens import resolve_tokens, spelled_for
 from workbench.files import to_be_written
 from workbench.frontends.kept import KEPT
 from workbench.grammar.fingerprint import fingerprint
 from workbench.grammar.ir import Grammar
+from workbench.grammar.markers import has_markers
 from workbench.inputs import need_grammar, need_path, need_seconds, need_vocabulary
 from workbench.vocabulary import Vocabulary
 
@@ -40,6 +41,11 @@ class CompiledGrammar:
     def matcher(self, max_rollback: int | None = None) -> Matcher:
         """A matcher at the start; it can take back ``max_rollback`` tokens (default: all)."""
         return Matcher(self, max_rollback)
+
+    @property
+    def spelled(self) -> Grammar:
+        """The grammar without markers: with what stands for them in the vocabulary."""
+        return spelled_for(self.grammar, self.vocabulary)
 
     @property
     def waiting(self) -> int:
@@ -147,7 +153,8 @@ def load_compiled(
     artifact = read_artifact(path)
     budgets = budgets or artifact.budgets
     fits = artifact.missing == frozenset(vocabulary.missing_bytes) and (
-        not artifact.automaton.symbols or artifact.vocabulary == vocabulary.fingerprint
+        artifact.vocabulary == vocabulary.fingerprint
+        or not (artifact.automaton.symbols or has_markers(artifact.grammar))
     )
     if not fits:
         return _compile(artifact.grammar, vocabulary, budgets)
@@ -171,6 +178,7 @@ def _built(grammar: Grammar, vocabulary: Vocabulary, budgets: Budgets) -> Compil
 
 
 def _automaton(grammar: Grammar, vocabulary: Vocabulary, budgets: Budgets) -> Automaton:
+    grammar = spelled_for(grammar, vocabulary)
     missing = frozenset(vocabulary.missing_bytes)
     return build_automaton(grammar, missing, budgets, resolve_tokens(grammar, vocabulary))
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.engine.compile import CompiledGrammar, compile as compile_grammar
-from workbench.engine.tokens import resolve_tokens
+from workbench.engine.tokens import resolve_tokens, spelled_for, spelled_in_bytes
 from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar
 from workbench.grammar.author.captures import Capture, LeftmostFirst
 from workbench.grammar.author.earley import TooMuch
@@ -60,10 +60,10 @@ def match(
     finds first: of alternatives the one that is written first counts, and what repeats goes on while it can. Of
     the automata of other front ends (``choice``, ``until``, ``intersection``) nothing is captured inside.
 
-    A text with tokens that the grammar names is a sequence of token ids, of the ``vocabulary`` (by default that of a
-    compiled grammar). The parse takes about linear time for a text that can be read in one way, at most quadratic
-    memory otherwise; ``max_items`` bounds it. Raises ``WrongType``, ``GrammarTooComplex`` past the bound, and
-    ``ValueError`` for ids without a vocabulary.
+    In a text, a marker is its text. A text with tokens that the grammar names is a sequence of token ids, of the
+    ``vocabulary`` (by default that of a compiled grammar). The parse takes about linear time for a text that can be
+    read in one way, at most quadratic memory otherwise; ``max_items`` bounds it. Raises ``WrongType``,
+    ``GrammarTooComplex`` past the bound, and ``ValueError`` for ids without a vocabulary.
     """
     if isinstance(grammar, CompiledGrammar):
         vocabulary = vocabulary or grammar.vocabulary
@@ -107,6 +107,7 @@ def _ids(text: object) -> list[int]:
 def _of_bytes(
     grammar: Grammar, data: bytes, vocabulary: Vocabulary | None, most: int
 ) -> Match | None:
+    grammar = spelled_in_bytes(grammar)
     tokens = {} if vocabulary is None else resolve_tokens(grammar, vocabulary)
     parse = LeftmostFirst(grammar, tokens, items=most)
     try:
@@ -126,6 +127,7 @@ def _of_tokens(
     wrong = next((one for one in ids if not 0 <= one < vocabulary.size), None)
     if wrong is not None:
         raise ValueError(f"match: the vocabulary has no token {wrong}")
+    grammar = spelled_for(grammar, vocabulary)
     tokens = resolve_tokens(grammar, vocabulary)
     named = frozenset().union(*tokens.values())
     read = list(ids)

@@ -1,15 +1,44 @@
-"""Token terminals of a grammar, resolved against a vocabulary."""
+"""Token terminals and markers of a grammar, resolved against a vocabulary."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from workbench.errors import VocabularyError
-from workbench.grammar.ir import Grammar, Token, walk
+from workbench.grammar.expressions import Marker, Seq, literal
+from workbench.grammar.ir import Expr, Grammar, Token, walk
 from workbench.grammar.lazy import written_ahead
+from workbench.grammar.markers import has_markers, with_markers
 from workbench.vocabulary import Vocabulary
 
-__all__ = ["resolve_tokens"]
+__all__ = ["resolve_tokens", "spelled_for", "spelled_in_bytes"]
+
+
+def spelled_for(grammar: Grammar, vocabulary: Vocabulary) -> Grammar:
+    """The grammar without markers: with the special tokens and bytes that stand for them in a vocabulary."""
+    if not has_markers(grammar):
+        return grammar
+    names = {vocabulary.special_name(i) for i in vocabulary.special_ids}
+    # the longest first: so a tokenizer finds them
+    cut = "|".join(map(re.escape, sorted(names - {""}, key=len, reverse=True)))
+    pattern = re.compile(f"({cut})" if cut else "(?!)()")
+
+    def spell(marker: Marker) -> Expr:
+        items: list[Expr] = []
+        for number, piece in enumerate(pattern.split(marker.text)):
+            if number % 2:
+                items.append(Token(names=(piece,), origin=marker.origin))
+            elif piece:
+                items.append(literal(piece, marker.origin))
+        return items[0] if len(items) == 1 else Seq(tuple(items), origin=marker.origin)
+
+    return with_markers(grammar, spell)
+
+
+def spelled_in_bytes(grammar: Grammar) -> Grammar:
+    """The grammar with each marker as its text."""
+    return with_markers(grammar, lambda marker: literal(marker.text, marker.origin))
 
 
 def resolve_tokens(grammar: Grammar, vocabulary: Vocabulary) -> Mapping[Token, frozenset[int]]:

@@ -34,6 +34,7 @@ from workbench.files import to_be_written
 from workbench.grammar.fingerprint import fingerprint
 from workbench.grammar.ir import Grammar, Token, walk
 from workbench.grammar.lazy import captured, written_ahead
+from workbench.grammar.markers import has_markers
 from workbench.grammar.places import named_parts
 from workbench.grammar.written import to_rules
 from workbench.inputs import need_grammar, need_path, need_vocabulary
@@ -185,7 +186,7 @@ def _reads_again(grammar: Grammar, options: Mapping[str, Any]) -> bool:
 
 def _written(grammar: Grammar) -> tuple[str, str, str]:
     """Kind, start and source of a grammar that has no source: its GBNF, or else its rules."""
-    if not captured(grammar.rules):
+    if not (captured(grammar.rules) or has_markers(grammar)):
         with suppress(WorkbenchError):
             text = to_gbnf(grammar)
             if not text.looser:

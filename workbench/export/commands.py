@@ -8,8 +8,7 @@ from typing import Any
 
 from workbench.diagnostics.command_files import (
     add_grammar_file,
-    kind_of,
-    read_grammar,
+    read_given,
     read_tests,
     read_vocabulary,
     schema_options,
@@ -67,7 +66,7 @@ def _export(arguments: argparse.Namespace) -> int:
     from workbench.export.bundle import export
 
     options = schema_options(arguments)
-    grammar = read_grammar(arguments.file, kind_of(arguments.file, arguments.kind), options)
+    grammar = read_given(arguments)
     vocabulary = read_vocabulary(arguments.tokenizer) if arguments.tokenizer else None
     tests = read_tests(arguments.tests)
     try:

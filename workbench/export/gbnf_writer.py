@@ -20,6 +20,7 @@ from workbench.grammar.ir import (
     Grammar,
     Graph,
     Literal,
+    Marker,
     OtherText,
     Ref,
     Repeat,
@@ -62,6 +63,7 @@ class GbnfText:
 def to_gbnf(grammar: Grammar) -> GbnfText:
     """Write a grammar as GBNF; its start rule becomes ``root``.
 
+    A marker is written as its text, by which llama.cpp reads special tokens, too.
     Raises ``WorkbenchError`` for what GBNF has no words for (any token at all, names of tokens without angle
     brackets) and ``GrammarTooComplex`` for more than 50,000 rules or 8 million characters.
 
@@ -180,6 +182,8 @@ class _Writer:
                 return self.graph(expr), _ATOM
             case Token():
                 return self.token(expr)
+            case Marker(text=text):
+                return self.literal(text.encode()), _ATOM
             case OtherText():
                 return self.other(expr)
             case Scope():

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbench.grammar.composing import Hole, as_part, composed
-from workbench.grammar.expressions import EMPTY, NEVER, Alt, Repeat, Seq, Token
+from workbench.grammar.expressions import EMPTY, NEVER, Alt, Marker, Repeat, Seq, Token
 from workbench.grammar.ir import Grammar
 from workbench.grammar.until import until
 from workbench.inputs import need_at_least, wrong_type
@@ -23,6 +23,7 @@ __all__ = [
     "alt",
     "capture",
     "define",
+    "marker",
     "optional",
     "ref",
     "repeat",
@@ -100,6 +101,22 @@ def token(*which: str | int, negated: bool = False) -> Grammar:
     names = tuple(one for one in which if isinstance(one, str))
     ids = tuple(one.__index__() for one in which if not isinstance(one, str))
     return composed(Token(ids or None, names, bool(negated)))
+
+
+def marker(text: str) -> Grammar:
+    """Make a grammar of a text in which special tokens stand where the vocabulary has tokens of that name.
+
+    ``"<think>"`` is the token of that name alone for a vocabulary with such a special token, and these seven bytes
+    for any other one; ``"<|channel|>final"`` is a token and a word, or bytes. What it is, is found out when the
+    grammar is compiled for a vocabulary; in a text that :func:`~workbench.match` reads it is its bytes. Raises
+    ``WrongType``, and ``ValueError`` for an empty text and half of a surrogate pair.
+
+    >>> marker("<think>") + text_until("</think>") + marker("</think>")
+    <Grammar composed: 2 rules, start 'root'>
+    """
+    if not isinstance(text, str):
+        raise wrong_type("marker", "a text, such as the name of a special token", text)
+    return composed(Marker(text))
 
 
 def text_until(*stops: str | bytes, include: bool = False) -> Grammar:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import PydanticUserError, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUndefinedAnnotation
@@ -20,13 +20,20 @@ from pydantic.json_schema import GenerateJsonSchema
 from workbench.errors import UnsupportedConstraint, WorkbenchError
 from workbench.frontends.json_schema.scalars.formats import DATE, HOUR, IPV4
 
-__all__ = ["schema_of"]
+__all__ = ["PYTHON", "PYTHON_KEYS", "Narrowed", "schema_of", "schema_of_members"]
 
 #: Keys that mark a part of the schema; taken out again before it is read.
 _NOTE = "x-workbench-note"
 _SET = "x-workbench-set"
+#: What a part is in Python that JSON has no word for ("set", "tuple", "bytes", "member"), and what the keys of a
+#: ``dict`` are that are no texts. They stay for who writes literals of Python.
+PYTHON = "x-workbench-python"
+PYTHON_KEYS = "x-workbench-keys"
 
 _Schema = dict[str, Any]
+
+#: A schema; what it does not say, by pointer; and its sets that may hold repetitions.
+Narrowed = tuple[_Schema, list[tuple[str, str]], dict[str, _Schema]]
 
 #: No leap seconds, no more than microseconds.
 _CLOCK = rf"{HOUR}:[0-5][0-9]:[0-5][0-9](?:\.[0-9]{{1,6}})?"
@@ -97,7 +104,7 @@ _DIFFERENT = re.compile(r"\\[DWSsbB]|\(\?<?!")
 _LARGEST = 1.7976931348623157e308
 
 
-def schema_of(type_: Any) -> tuple[_Schema, list[tuple[str, str]], dict[str, _Schema]]:
+def schema_of(type_: Any) -> Narrowed:
     """The JSON Schema of a type; what it does not say, by pointer; and its sets that may hold repetitions.
 
     Raises ``UnsupportedConstraint`` for a type without a JSON form, ``WorkbenchError`` for what pydantic
@@ -109,9 +116,41 @@ def schema_of(type_: Any) -> tuple[_Schema, list[tuple[str, str]], dict[str, _Sc
     except PydanticInvalidForJsonSchema as error:
         raise UnsupportedConstraint("#", f"no JSON stands for it: {_first_line(error)}") from error
     except (PydanticUserError, PydanticUndefinedAnnotation) as error:
-        raise WorkbenchError(
-            f"pydantic makes no schema of {_name_of(type_)}: {_first_line(error)}"
-        ) from error
+        raise _no_schema(_name_of(type_), error) from error
+    return _settled(schema)
+
+
+def schema_of_members(types: Mapping[str, Any], who: str, *, python: bool = False) -> Narrowed:
+    """As :func:`schema_of` for an object whose members have these types; they share their definitions.
+
+    ``python`` keeps the marks of what Python writes otherwise than JSON; ``who`` has the members, for errors.
+    Raises as :func:`schema_of` does, with the member at fault.
+    """
+    adapters: list[tuple[str, Literal["validation"], TypeAdapter[Any]]] = []
+    for name, type_ in types.items():
+        try:
+            adapters.append((name, "validation", TypeAdapter(type_)))
+            # by itself first, so that what has no form is told by its member
+            adapters[-1][2].json_schema(mode="validation", schema_generator=_Generator)
+        except PydanticInvalidForJsonSchema as error:
+            reason = f"no JSON stands for {name!r} of {who}: {_first_line(error)}"
+            raise UnsupportedConstraint(f"#/properties/{_escaped(name)}", reason) from error
+        except (PydanticUserError, PydanticUndefinedAnnotation) as error:
+            raise _no_schema(f"{name!r} of {who}", error) from error
+    parts, shared = TypeAdapter.json_schemas(adapters, schema_generator=_Generator)
+    members = {name: parts[name, "validation"] for name in types}
+    schema: _Schema = {"type": "object", "properties": members}
+    if "$defs" in shared:
+        schema["$defs"] = shared["$defs"]
+    return _settled(schema, python)
+
+
+def _no_schema(what: str, error: Exception) -> WorkbenchError:
+    return WorkbenchError(f"pydantic makes no schema of {what}: {_first_line(error)}")
+
+
+def _settled(schema: _Schema, python: bool = False) -> Narrowed:
+    """Take the marks out of a schema that pydantic made."""
     notes: list[tuple[str, str]] = []
     sets: dict[str, _Schema] = {}
     for pointer, part in _parts(schema):
@@ -120,6 +159,9 @@ def schema_of(type_: Any) -> tuple[_Schema, list[tuple[str, str]], dict[str, _Sc
             notes += [(pointer, text) for text in str(note).split("\n")]
         if part.pop(_SET, None) is not None:
             sets[pointer] = part
+        if not python:
+            part.pop(PYTHON, None)
+            part.pop(PYTHON_KEYS, None)
     return schema, notes, sets
 
 
@@ -129,6 +171,13 @@ def _first_line(error: Exception) -> str:
 
 def _name_of(value: Any) -> str:
     return str(getattr(value, "__qualname__", None) or repr(value))
+
+
+#: Keywords that have one schema.
+_ONE_BELOW = {
+    *("items", "additionalProperties", "propertyNames", "not", "contentSchema"),
+    PYTHON_KEYS,
+}
 
 
 def _parts(schema: _Schema) -> Iterator[tuple[str, _Schema]]:
@@ -142,7 +191,7 @@ def _parts(schema: _Schema) -> Iterator[tuple[str, _Schema]]:
         for key, value in part.items():
             if key in ("properties", "patternProperties", "$defs") and isinstance(value, dict):
                 stack += [(f"{pointer}/{key}/{_escaped(name)}", one) for name, one in value.items()]
-            elif key in ("items", "additionalProperties", "propertyNames", "not", "contentSchema"):
+            elif key in _ONE_BELOW:
                 stack.append((f"{pointer}/{key}", value))
             elif key in ("anyOf", "oneOf", "allOf", "prefixItems") and isinstance(value, list):
                 stack += [(f"{pointer}/{key}/{number}", one) for number, one in enumerate(value)]
@@ -319,6 +368,12 @@ class _Generator(GenerateJsonSchema):
         return made
 
     def bytes_schema(self, schema: Any) -> _Schema:
+        made = self._bytes(schema)
+        least, most = schema.get("min_length"), schema.get("max_length")
+        made[PYTHON] = {"bytes": [least or 0, most]}
+        return made
+
+    def _bytes(self, schema: Any) -> _Schema:
         made = super().bytes_schema(schema)
         coded = self._config.val_json_bytes
         if coded == "utf8":
@@ -387,6 +442,17 @@ class _Generator(GenerateJsonSchema):
         made = super()._common_set_schema(schema)
         if not schema.get("min_length"):
             made[_SET] = ""
+        made[PYTHON] = "set"
+        return made
+
+    def tuple_schema(self, schema: Any) -> _Schema:
+        return super().tuple_schema(schema) | {PYTHON: "tuple"}
+
+    def literal_schema(self, schema: Any) -> _Schema:
+        made = super().literal_schema(schema)
+        if any(isinstance(value, Enum) for value in schema["expected"]):
+            # read from JSON by their values, in Python as themselves alone
+            made[PYTHON] = "member"
         return made
 
     def _common_dict_schema(self, schema: Any) -> _Schema:
@@ -399,11 +465,19 @@ class _Generator(GenerateJsonSchema):
                 made["propertyNames"] = names
             if note:
                 _note(made, note)
+            if self._are_no_texts(schema["keys_schema"]):
+                made[PYTHON_KEYS] = self.generate_inner(schema["keys_schema"])
         self.update_with_validations(made, schema, self.ValidationsMapping.object)
         return made
 
     def dict_schema(self, schema: Any) -> _Schema:
         return self._common_dict_schema(schema)
+
+    def _are_no_texts(self, keys: Any) -> bool:
+        if keys["type"] in ("literal", "enum"):
+            values = keys["expected"] if keys["type"] == "literal" else keys["members"]
+            return not all(isinstance(getattr(one, "value", one), str) for one in values)
+        return keys["type"] in ("int", "float", "bool")
 
     def _names(self, keys: Any) -> tuple[_Schema, str | None]:
         """What the keys of an object have to be for some type of keys, and what that leaves out."""

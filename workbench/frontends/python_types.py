@@ -14,16 +14,20 @@ the outcomes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError
 from workbench.frontends.json_schema import json_schema
 from workbench.grammar.ir import Grammar, Outcome
 from workbench.inputs import wrong_type
 
-__all__ = ["from_type"]
+if TYPE_CHECKING:
+    from workbench.frontends.pydantic_schema import Narrowed
+
+__all__ = ["from_type", "grammar_of", "needing_pydantic", "uncarried"]
 
 
 def from_type(
@@ -62,17 +66,33 @@ def from_type(
         raise wrong_type(
             "from_type", "a Python type", type_, f"pass its class, {type(type_).__name__}"
         )
-    try:
+    with needing_pydantic("from_type"):
         from workbench.frontends.pydantic_schema import schema_of
+
+    options |= {"additional_properties": additional_properties, "numbers": numbers}
+    grammar = grammar_of(schema_of(type_), on_unsupported, options)
+    return replace(grammar, kind="python_type")
+
+
+@contextmanager
+def needing_pydantic(who: str) -> Iterator[None]:
+    """Say what to install where an import inside finds no pydantic. Raises ``WorkbenchError``."""
+    try:
+        yield
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("pydantic", "pydantic_core"):
             raise
         raise WorkbenchError(
-            "from_type needs pydantic 2: pip install 'grammar-workbench[types]'"
+            f"{who} needs pydantic 2: pip install 'grammar-workbench[types]'"
         ) from error
 
-    options |= {"additional_properties": additional_properties, "numbers": numbers}
-    schema, notes, sets = schema_of(type_)
+
+def grammar_of(narrowed: Narrowed, on_unsupported: str, options: dict[str, Any]) -> Grammar:
+    """The grammar of a narrowed schema, with what it does not say among the outcomes.
+
+    Raises as :func:`workbench.json_schema` does.
+    """
+    schema, notes, sets = narrowed
     loose: list[Outcome] = []
     if sets:
         # Sets take repeated items: where these cannot be kept out, nothing is lost.
@@ -84,8 +104,12 @@ def from_type(
                 detail = "items may be repeated: a set keeps each once"
                 loose.append(Outcome(pointer, "uniqueItems", "annotation", detail))
     grammar = json_schema(schema, on_unsupported=on_unsupported, **options)
-    uncarried = [
+    return replace(grammar, outcomes=(*grammar.outcomes, *loose, *uncarried(notes)))
+
+
+def uncarried(notes: Iterable[tuple[str, str]]) -> tuple[Outcome, ...]:
+    """What validators ask that no grammar has."""
+    return tuple(
         Outcome(pointer, "validator", "unsupported", f"{text} is not part of the grammar")
         for pointer, text in notes
-    ]
-    return replace(grammar, kind="python_type", outcomes=(*grammar.outcomes, *loose, *uncarried))
+    )

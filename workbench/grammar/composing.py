@@ -115,6 +115,8 @@ class ComposedRules(LazyRules):
         #: the names that are not defined in it
         self.free = free - set(names or ())
         self._made: EmbeddedRules | None = None
+        #: what it was written as, where that was no expression
+        self.made_of: Any = None
 
     @property
     def is_plain(self) -> bool:

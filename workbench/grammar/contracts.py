@@ -23,6 +23,7 @@ from workbench.grammar.expressions import (
     Guard,
     JsonStyle,
     Literal,
+    Marker,
     OtherText,
     Ref,
     Repeat,
@@ -117,7 +118,7 @@ class _Rule:
         elif isinstance(expr, ByteSet):
             if expr.mask >> 256:
                 self.refuse(expr, "a set of bytes has other bits", "use bits 0 to 255")
-        elif not isinstance(expr, Literal | Token):
+        elif not isinstance(expr, Literal | Token | Marker):
             what = f"{type(expr).__name__} is no kind of expression"
             self.refuse(expr, what, "use those of workbench.grammar.ir")
         return ()

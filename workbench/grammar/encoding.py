@@ -24,6 +24,7 @@ from workbench.grammar.ir import (
     Guard,
     JsonStyle,
     Literal,
+    Marker,
     Origin,
     OtherText,
     Ref,
@@ -50,7 +51,8 @@ __all__ = ["DTYPES", "ROLES", "STYLES", "Decoder", "Encoder", "gather_in", "gath
     _SCOPE,
     _GUARD,
     _TABLE,
-) = range(13)
+    _MARKER,
+) = range(14)
 _GUARDS: tuple[OneOf["may", "take", "other", "end", "between", "value", "name"], ...] = (
     "may",
     "take",
@@ -159,6 +161,8 @@ class Encoder:
         if isinstance(expr, Token):
             ids = expr.ids or ()
             return _TOKEN, int(expr.negated), len(ids), *ids, *map(self.text, expr.names)
+        if isinstance(expr, Marker):
+            return _MARKER, self.text(expr.text)
         if isinstance(expr, OtherText):
             texts = map(self.text, expr.texts)
             style = STYLES.index(expr.style)
@@ -340,6 +344,9 @@ class Decoder:
             negated, n_ids, *rest = given
             names = tuple(map(self.text, rest[n_ids:]))
             return Token(tuple(rest[:n_ids]), names, bool(negated), origin=origin)
+        if kind == _MARKER:
+            (text,) = given
+            return Marker(self.text(text), origin=origin)
         if kind == _OTHER:
             return self._other_text(given, origin)
         if kind == _SCOPE:

@@ -22,6 +22,7 @@ __all__ = [
     "Guard",
     "JsonStyle",
     "Literal",
+    "Marker",
     "Origin",
     "OtherText",
     "Ref",
@@ -159,6 +160,25 @@ class Token(Expr):
             raise ValueError("a token needs an id or a name")
         object.__setattr__(self, "ids", ids or None)
         object.__setattr__(self, "names", names)
+
+
+@dataclass(frozen=True, slots=True)
+class Marker(Expr):
+    """A text in which special tokens stand where the vocabulary has tokens of that name: ``<think>`` and the like.
+
+    When the grammar is compiled, the text is cut at the names of the vocabulary's special tokens, as a tokenizer cuts
+    it: from left to right, the longest name first. Each name is then that token alone; what is between them, and
+    all of it where there are no such tokens, is spelled in bytes. Raises ``ValueError`` for an empty text and one
+    with half of a surrogate pair.
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        if not self.text:
+            raise ValueError("a marker is not empty")
+        if any(0xD800 <= ord(char) <= 0xDFFF for char in self.text):
+            raise ValueError(f"the marker {self.text!r} holds half of a surrogate pair")
 
 
 #: The spellings of a character in a JSON string: all of them, those in ASCII, those without ``\\u``.

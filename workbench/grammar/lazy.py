@@ -12,7 +12,7 @@ from types import MappingProxyType
 from workbench.forks import Level, fork_lock
 from workbench.grammar.ir import Expr, Ref, walk
 
-__all__ = ["LazyRules", "captured", "written_ahead"]
+__all__ = ["LazyRules", "captured", "viewed", "written_ahead"]
 
 
 class LazyRules(Mapping[str, Expr]):
@@ -74,6 +74,31 @@ class LazyRules(Mapping[str, Expr]):
 
     def __len__(self) -> int:
         return len(self.all())
+
+
+class _View(LazyRules):
+    """Rules of which those that were there already may have been written anew."""
+
+    def __init__(
+        self, rules: LazyRules, start: str, written: Mapping[str, Expr], key: str | None
+    ) -> None:
+        super().__init__(rules.__getitem__, start, key)
+        self.written = written
+        self.emitted.update(written)
+        self.captures = rules.captures
+        #: the grammars that stand in them
+        self.parts = getattr(rules, "parts", {})
+
+
+def viewed(
+    rules: Mapping[str, Expr], start: str, written: Mapping[str, Expr] | None = None
+) -> Mapping[str, Expr]:
+    """Rules as an object of their own; ``written`` stands for those that are there already."""
+    if not isinstance(rules, LazyRules):
+        return dict(rules if written is None else written)
+    if written is None:
+        return _View(rules, start, rules.written, rules.key)
+    return _View(rules, start, MappingProxyType(dict(written)), None)
 
 
 def written_ahead(rules: Mapping[str, Expr]) -> Mapping[str, Expr]:

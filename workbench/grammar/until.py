@@ -6,11 +6,11 @@ state is the longest end of the text so far that begins a marker.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from workbench.grammar.ir import ByteSet, CharSet, Expr, Graph, Origin
 
-__all__ = ["until"]
+__all__ = ["before_each", "until", "without"]
 
 _LAST = 0x10FFFF
 
@@ -32,6 +32,44 @@ def until(
     one with half a surrogate pair.
     """
     markers = [marker] if isinstance(marker, str | bytes) else list(marker)
+    codes, as_bytes = _codes(markers)
+    search = _Search(codes)
+    if include:
+        return _graph(search.texts(), as_bytes, origin)
+    return _graph(search.open_texts(search.before_any()), as_bytes, origin)
+
+
+def without(markers: Sequence[str | bytes], *, origin: Origin | None = None) -> Graph:
+    """Give the texts that hold no marker; they may end in the beginning of one. Raises as :func:`until` does."""
+    codes, as_bytes = _codes(markers)
+    search = _Search(codes)
+    return _graph(search.open_texts(search.open_states), as_bytes, origin)
+
+
+def before_each(
+    markers: Sequence[str | bytes], excludes: Sequence[str | bytes] = ()
+) -> list[tuple[Graph, tuple[int, ...]]]:
+    """Give the texts that may stand before each of several markers, where it is the first that ends.
+
+    No marker and no excluded text is in such a text, nor ends in it with the marker behind it before the marker does;
+    of several that end together an excluded one counts, then the longest. Markers with the same texts before them are
+    told together, by their numbers; one that no text can lead to (it holds another one before its end, or an excluded
+    text) is not told. Raises as :func:`until` does.
+    """
+    codes, as_bytes = _codes([*markers, *excludes])
+    search = _Search(codes)
+    groups: dict[frozenset[int], list[int]] = {}
+    for number, ends in enumerate(search.ends(len(markers))):
+        groups.setdefault(ends, []).append(number)
+    return [
+        (_graph(search.open_texts(ends), as_bytes, None), tuple(numbers))
+        for ends, numbers in groups.items()
+        if ends
+    ]
+
+
+def _codes(markers: Sequence[str | bytes]) -> tuple[list[tuple[int, ...]], bool]:
+    """The markers as numbers, and whether these are bytes, not characters."""
     if not markers:
         raise ValueError("there is no marker to stop at")
     for one in markers:
@@ -46,15 +84,23 @@ def until(
             codes.append(tuple(one.encode() if as_bytes else map(ord, one)))
         else:
             codes.append(tuple(one))
-    search = _Search(codes)
-    n_states, finals, edges = search.texts() if include else search.texts_before()
+    return codes, as_bytes
 
+
+#: From, characters, whether all others are meant, to.
+_Edge = tuple[int, Sequence[int], bool, int]
+#: States, ends and edges.
+_Written = tuple[int, list[int], list[_Edge]]
+
+
+def _graph(written: _Written, as_bytes: bool, origin: Origin | None) -> Graph:
     def label(chars: Sequence[int], negated: bool) -> Expr:
         if not as_bytes:
             return CharSet(_ranges(chars, negated), origin=origin)
         mask = sum(1 << byte for byte in chars)
         return ByteSet((1 << 256) - 1 - mask if negated else mask, origin=origin)
 
+    n_states, finals, edges = written
     return Graph(
         n_states,
         0,
@@ -64,10 +110,6 @@ def until(
     )
 
 
-#: From, characters, whether all others are meant, to.
-_Edge = tuple[int, Sequence[int], bool, int]
-
-
 class _Search:
     """The automaton that finds the first end of a marker; state 0 starts, and nothing follows a match."""
 
@@ -75,7 +117,9 @@ class _Search:
         self.markers = markers
         trie: list[dict[int, int]] = [{}]
         self.matched: set[int] = set()
-        for marker in markers:
+        #: the markers that end in each of these
+        self.ending: dict[int, list[int]] = {}
+        for number, marker in enumerate(markers):
             state = 0
             for char in marker:
                 if char not in trie[state]:
@@ -83,6 +127,7 @@ class _Search:
                     trie.append({})
                 state = trie[state][char]
             self.matched.add(state)
+            self.ending.setdefault(state, []).append(number)
         #: where each character leads that does not lead back to state 0
         self.going: list[dict[int, int]] = [{} for _ in trie]
         self.order = [0]
@@ -91,6 +136,7 @@ class _Search:
             fallen = falls[state]
             if fallen in self.matched:
                 self.matched.add(state)
+                self.ending[state] = [*self.ending.get(state, ()), *self.ending[fallen]]
             if state in self.matched:
                 continue
             if state:
@@ -104,30 +150,68 @@ class _Search:
     def step(self, state: int, char: int) -> int:
         return self.going[state].get(char, 0)
 
-    def texts(self) -> tuple[int, list[int], list[_Edge]]:
-        """States, ends and edges for the texts, their marker included; one end for all markers."""
-        return self._written([s for s in self.order if s not in self.matched], None)
+    @property
+    def open_states(self) -> frozenset[int]:
+        """The states before any marker has been found."""
+        return frozenset(self.order) - self.matched
 
-    def texts_before(self) -> tuple[int, list[int], list[_Edge]]:
-        """The same for what may stand before the first marker."""
-        open_states = [state for state in self.order if state not in self.matched]
-        return self._written(open_states, {s for s in open_states if self._may_end(s)})
+    def texts(self) -> _Written:
+        """What is written of the texts, their marker included; one end for all markers."""
+        return self._written(None)
 
-    def _may_end(self, state: int) -> bool:
-        """Whether some marker, read from a state, is found when it ends and not earlier."""
-        for marker in self.markers:
-            at = state
-            for number, char in enumerate(marker):
-                at = self.step(at, char)
-                if at in self.matched:
-                    if number == len(marker) - 1:
-                        return True
-                    break
-        return False
+    def open_texts(self, ends: frozenset[int]) -> _Written:
+        """The same of the texts without a marker that lead to some states."""
+        return self._written(ends)
 
-    def _written(
-        self, states: list[int], ends: set[int] | None
-    ) -> tuple[int, list[int], list[_Edge]]:
+    def before_any(self) -> frozenset[int]:
+        """The states from which some marker is found when it ends and none earlier."""
+        return frozenset().union(*self._ends(len(self.markers), self.ending))
+
+    def ends(self, n: int) -> list[frozenset[int]]:
+        """For each of the first ``n`` markers the states from which it is found when it ends and none earlier.
+
+        Where several end together, one of the others counts, then the longest.
+        """
+        return self._ends(
+            n, {state: self._first(ending, n) for state, ending in self.ending.items()}
+        )
+
+    def _first(self, ending: list[int], n: int) -> list[int]:
+        """Which of the markers that end together count."""
+        if max(ending) >= n:
+            return []
+        longest = max(len(self.markers[number]) for number in ending)
+        return [number for number in ending if len(self.markers[number]) == longest]
+
+    def _ends(self, n: int, counts: Mapping[int, Sequence[int]]) -> list[frozenset[int]]:
+        every = self.open_states
+        by_first: dict[int, list[int]] = {}
+        for number, marker in enumerate(self.markers[:n]):
+            by_first.setdefault(marker[0], []).append(number)
+        # from most states a marker is read as from the first one
+        others: list[set[int]] = [set() for _ in range(n)]
+        for state in every:
+            for char, target in self.going[state].items():
+                if target != self.step(0, char):
+                    for number in by_first.get(char, ()):
+                        if not self._may_end(state, number, counts):
+                            others[number].add(state)
+        return [
+            every.difference(others[number]) if self._may_end(0, number, counts) else frozenset()
+            for number in range(n)
+        ]
+
+    def _may_end(self, state: int, number: int, counts: Mapping[int, Sequence[int]]) -> bool:
+        """Whether a marker, read from a state, is found when it ends and none earlier."""
+        *before, last = self.markers[number]
+        for char in before:
+            state = self.step(state, char)
+            if state in self.matched:
+                return False
+        return number in counts.get(self.step(state, last), ())
+
+    def _written(self, ends: frozenset[int] | None) -> _Written:
+        states = [state for state in self.order if state not in self.matched]
         number_of = {state: number for number, state in enumerate(states)}
         match = len(states)
         edges: list[_Edge] = []

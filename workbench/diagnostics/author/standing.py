@@ -41,8 +41,8 @@ class AuthorText:
 
     def __init__(self, compiled: CompiledGrammar) -> None:
         self.lock = fork_lock(Level.READER)
-        self.grammar: Grammar = compiled.grammar
-        self._tokens = resolve_tokens(compiled.grammar, compiled.vocabulary)
+        self.grammar: Grammar = compiled.spelled
+        self._tokens = resolve_tokens(self.grammar, compiled.vocabulary)
         self._vocabulary = compiled.vocabulary
         self._parse: AuthorParse | None = None
         #: the tokens read, each with the symbols that it took

@@ -17,7 +17,7 @@ from workbench.diagnostics.coverage.covered import Coverage, Covered
 from workbench.diagnostics.dead_ends.schema_parts import members
 from workbench.diagnostics.verdicts import as_bytes
 from workbench.engine import CompiledGrammar
-from workbench.engine.tokens import resolve_tokens
+from workbench.engine.tokens import resolve_tokens, spelled_in_bytes
 from workbench.grammar.author.earley import TooMuch
 from workbench.grammar.ir import (
     Alt,
@@ -64,6 +64,7 @@ def coverage(
     if vocabulary is not None:
         need_vocabulary(vocabulary, "coverage")
     need_examples(examples, "coverage")
+    grammar = spelled_in_bytes(grammar)
     tokens = resolve_tokens(grammar, vocabulary) if vocabulary is not None else {}
     texts = [as_bytes(example) for example in examples]
     used = _Used(grammar, tokens)

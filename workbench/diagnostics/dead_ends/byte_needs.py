@@ -128,7 +128,7 @@ def without_records(compiled: CompiledGrammar) -> CompiledGrammar | None:
     With records each text that was read would make another configuration, and a search would not end. Whether tokens
     get stuck at a place does not depend on the records, only the ways there do.
     """
-    grammar = compiled.grammar
+    grammar = compiled.spelled
     fresh = [part for part in reached(grammar) if _keeps(part)]
     if not fresh:
         return None

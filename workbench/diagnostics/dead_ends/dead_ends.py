@@ -33,7 +33,7 @@ from workbench.diagnostics.dead_ends.unspellable import unspellable
 from workbench.diagnostics.dead_ends.unwritten import unwritten
 from workbench.diagnostics.verdicts import Judge, as_bytes, remake
 from workbench.engine import CompiledGrammar, compile as compile_grammar
-from workbench.engine.tokens import resolve_tokens
+from workbench.engine.tokens import resolve_tokens, spelled_for
 from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar, WorkbenchError
 from workbench.frontends.given import grammar_of, schema_of
 from workbench.grammar.ir import Grammar, Token
@@ -107,6 +107,7 @@ def dead_ends(
         grammar = made
     given = vocabulary
     vocabulary = vocabulary or byte_vocabulary()
+    grammar = spelled_for(grammar, vocabulary)
     work.parts(grammar)
     work.listed(grammar, vocabulary)
     work.rules(grammar, vocabulary)
@@ -235,6 +236,7 @@ class _Work:
         """The same of the grammars that stand in one, each by itself, with its name before what is told."""
         for name, part in named_parts(grammar).items():
             work = _Work([])
+            part = spelled_for(part, vocabulary)
             work.parts(part)
             work.listed(part, vocabulary)
             work.rules(part, vocabulary)

@@ -60,7 +60,7 @@ def stuck_by_records(compiled: CompiledGrammar, budget: int) -> tuple[list[Stuck
     members have come.
     """
     budget = min(budget, _MOST)
-    grammar, vocabulary = compiled.grammar, compiled.vocabulary
+    grammar, vocabulary = compiled.spelled, compiled.vocabulary
     try:
         states = AuthorStates(grammar, resolve_tokens(grammar, vocabulary))
         shortest = Shortest(states, frozenset(vocabulary.missing_bytes))
@@ -90,8 +90,10 @@ def _held(compiled: CompiledGrammar, text: bytes) -> StuckText | None:
     """What the engine says of a text: nothing where it finds a way to an end.
 
     Where it refuses a byte, what came before is looked at; where bytes may come yet, the nearest text after which
-    none may is told.
+    none may is told. Where the grammar names tokens, bytes alone do not say whether it goes on: nothing is told then.
     """
+    if compiled.automaton.symbols:
+        return None
     engine = compiled.engine
     with engine.lock:
         try:

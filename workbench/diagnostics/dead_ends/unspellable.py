@@ -149,7 +149,7 @@ def unspellable(
     else:
         compiled = compile_grammar(grammar, vocabulary)
     report = _spelled(compiled, budget)
-    if not any(isinstance(part, ir.Scope) for part in reached(compiled.grammar)):
+    if not any(isinstance(part, ir.Scope) for part in reached(compiled.spelled)):
         return report
     stuck, stopped = stuck_by_records(compiled, budget)
     return replace(
@@ -173,7 +173,7 @@ def _spelled(compiled: CompiledGrammar, budget: int) -> SpellingReport:
     """What the tokens cannot spell."""
     vocabulary = compiled.vocabulary
     single = _single_bytes(vocabulary)
-    alphabet = byte_classes(compiled.grammar) if len(single) < 256 else []
+    alphabet = byte_classes(compiled.spelled) if len(single) < 256 else []
     used = frozenset(byte for members in alphabet for byte in members_of(members))
     missing = frozenset(vocabulary.missing_bytes)
     removed, joined = bytes(sorted(used & missing)), bytes(sorted(used - missing - single.keys()))
@@ -184,7 +184,7 @@ def _spelled(compiled: CompiledGrammar, budget: int) -> SpellingReport:
         # that text can be reached token by token.
         proof = "each byte that the grammar uses is a token by itself"
         return SpellingReport((), removed, joined, 0, 0, proof=proof)
-    if characters_suffice(compiled.grammar, vocabulary, used - missing, missing):
+    if characters_suffice(compiled.spelled, vocabulary, used - missing, missing):
         proof = "each part of the grammar can be spelled with tokens of one character"
         return SpellingReport((), removed, joined, 0, 0, proof=proof)
     searched = without_records(compiled) or compiled

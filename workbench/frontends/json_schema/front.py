@@ -25,6 +25,8 @@ from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar
 from workbench.frontends.json_schema.containers.unique_items import plan_unique_items
 from workbench.frontends.json_schema.emit.emitter import Emitter
 from workbench.frontends.json_schema.emit.indent import indented
+from workbench.frontends.json_schema.emit.tag_styles import STYLES
+from workbench.frontends.json_schema.emit.tagged_emitter import TaggedEmitter
 from workbench.frontends.json_schema.emit.writer import Writer
 from workbench.frontends.json_schema.read.document import Document
 from workbench.frontends.json_schema.read.plain import read_schema
@@ -61,6 +63,7 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
     numbers: str = "any",
     max_digits: int | None = 100,
     unique_keys: bool = True,
+    style: str = "json",
     budgets: Budgets | None = None,
 ) -> Grammar:
     r"""Make a grammar of the JSON texts that a schema accepts.
@@ -85,6 +88,9 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
     leads nowhere, as ``false`` does, for sets of schemas of which some are broken.
     ``ascii_only`` writes other characters as escapes;
     ``unicode_escapes=False`` leaves escapes with ``\u`` out, and so the characters that need one.
+    ``style`` is how an object is written: ``"json"``, or with its members between tags, as families of models write
+    the arguments of a call (``"qwen_xml"``, ``"glm_xml"`` and others, see ``emit/tag_styles.py``); names that a schema
+    does not list may then come twice.
     ``budgets`` bounds the work; a grammar keeps its own for the parts that are written later.
     ``numbers="plain"`` leaves exponents out, and the fraction of numbers that have to be integers.
     No number has more than ``max_digits`` digits in a row (before the point, after it, in the exponent),
@@ -106,6 +112,7 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
     if draft is not None:
         _need_one_of("draft", draft, (4, 6, 7, 2019, 2020))
     _need_one_of("numbers", numbers, ("any", "plain"))
+    _need_one_of("style", style, STYLES)
     if ascii_only and not unicode_escapes:
         raise ValueError("ascii_only needs unicode_escapes")
     limits = chosen(budgets, "json_schema")
@@ -113,7 +120,7 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
         raise ValueError("max_digits must be at least 1, or None for no limit")
     notation = Notation(numbers == "plain", max_digits)
     spelling: JsonStyle = "ascii" if ascii_only else "any" if unicode_escapes else "plain"
-    style = layout(whitespace, max_whitespace, separators, indent)
+    laid = layout(whitespace, max_whitespace, separators, indent)
     told = [
         *(whitespace, max_whitespace, separators, indent, property_order),
         *(on_unsupported, on_dangling, draft, formats),
@@ -126,6 +133,7 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
             max_digits,
             unique_keys,
         ),
+        *([] if style == "json" else [style]),
     ]
 
     def make(parsed: dict[str, Any] | bool) -> Grammar:
@@ -141,7 +149,7 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
             notation=notation,
             forbid_dangling=on_dangling == "forbid",
         )
-        grammar = _grammar(document, style, spelling, unique_keys)
+        grammar = _grammar(document, laid, spelling, unique_keys, style)
         if registry is None and isinstance(grammar.rules, LazyRules):
             grammar.rules.key = content_key(parsed, told, asdict(limits))
         return grammar
@@ -178,16 +186,22 @@ def _kept(
     return kept("json_schema", given, options, read)
 
 
-def _grammar(document: Document, style: Layout, spelling: JsonStyle, unique_keys: bool) -> Grammar:
+def _grammar(
+    document: Document, laid: Layout, spelling: JsonStyle, unique_keys: bool, style: str
+) -> Grammar:
     """Read a document and write its grammar."""
     notation = document.notation
     with CollectorWaits():
         document.read()
-        writer = Writer(style, spelling, unique_keys)
-        rules, start = _rules(document, writer, spelling, unique_keys)
-    outcomes = (*_restrictions(style, spelling, notation), *document.outcomes)
-    if style.indent is not None:
-        rules = indented(rules, start, writer.flat, style.indent)
+        writer = Writer(laid, spelling, unique_keys)
+        rules, start = _rules(document, writer, spelling, unique_keys, style)
+    outcomes = (*_restrictions(laid, spelling, notation), *document.outcomes)
+    if (
+        style != "json"
+    ):  # they may be empty and have markers, which rules that are written on demand are not
+        return Grammar(rules.all(), start, "json_schema", document.schema, outcomes)
+    if laid.indent is not None:
+        rules = indented(rules, start, writer.flat, laid.indent)
     if spelling == "plain":
         # a rule that asks for what cannot be written has no text: then the builder has to look at all
         every = rules.all()
@@ -204,20 +218,22 @@ def _need_one_of(option: str, value: object, known: tuple[object, ...]) -> None:
 
 
 def _rules(
-    document: Document, writer: Writer, spelling: JsonStyle, unique_keys: bool
+    document: Document, writer: Writer, spelling: JsonStyle, unique_keys: bool, style: str
 ) -> tuple[LazyRules, str]:
     """The rules of a document that was read, and the one to start with."""
     counter = plan_unique_items(document, spelling, unique_keys)
     root = counter.nodes.of((document.root,))
     if counter.emptiness.is_empty(root):
         raise UnsatisfiableGrammar(*counter.emptiness.blame(root))
+    if style != "json":
+        return TaggedEmitter(counter, writer, document.notation, style).rules(root)
     return Emitter(counter, writer, document.notation).rules(root)
 
 
-def _restrictions(style: Layout, spelling: JsonStyle, notation: Notation) -> Iterator[Outcome]:
+def _restrictions(laid: Layout, spelling: JsonStyle, notation: Notation) -> Iterator[Outcome]:
     """What options leave out of all texts."""
-    if style.detail:
-        yield Outcome("#", "whitespace", "restricted", style.detail, ("whitespace",))
+    if laid.detail:
+        yield Outcome("#", "whitespace", "restricted", laid.detail, ("whitespace",))
     if notation.plain or notation.most is not None:
         yield _said_of_numbers(notation)
     if spelling == "ascii":

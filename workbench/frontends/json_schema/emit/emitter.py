@@ -81,6 +81,9 @@ BOOLEAN_VALUE = Alt((Literal(b"true"), Literal(b"false")))
 class Emitter:
     """Writes the values of nodes by a :class:`Writer`."""
 
+    #: in which way it writes values: rules of several emitters are told apart by it
+    manner = ""
+
     def __init__(
         self, counter: ValueCounter, writer: Writer, notation: Notation = ANY_NOTATION
     ) -> None:
@@ -149,7 +152,7 @@ class Emitter:
 
     def _structure(self, kind: int, formula: Formula) -> Expr:
         """Objects or arrays: a use of the rule for their formula."""
-        key = (kind, id(formula))
+        key = (self.manner, kind, id(formula))
         known = self._known.get(key)
         if known is None:
             pointer = self._nodes.pointers.get(id(formula), "#")
@@ -463,11 +466,13 @@ class Emitter:
                 other = Alt((other, none))
             return self._scoped(self._layout.object([], other, None), True)
 
-        return self._writer.rule("object", "object", make)
+        return self._writer.rule((self.manner, "object"), "object", make)
 
     def _any_array(self) -> Expr:
         return self._writer.rule(
-            "array", "array", lambda: self._layout.array([], self._value(), 0, None)
+            (self.manner, "array"),
+            "array",
+            lambda: self._layout.array([], self._value(), 0, None),
         )
 
     def _value(self) -> Expr:
@@ -475,7 +480,7 @@ class Emitter:
             scalars = (self._writer.string_itself, self._any_number, BOOLEAN_VALUE, _NULL)
             return Alt((self._any_object(), self._any_array(), *scalars))
 
-        return self._writer.rule("value", "value", make)
+        return self._writer.rule((self.manner, "value"), "value", make)
 
     def _literal(self, value: Any, ordered: bool = False) -> Expr:
         """One given value; numbers in any plain notation of the same value.

@@ -60,14 +60,15 @@ _ANYTHING = CharSet(ANY)
 _Regular = tuple[Fact, ...]
 
 
-def string_content(formula: Formula, rule: str | None = None) -> Expr:
+def string_content(formula: Formula, rule: str | None = None, within: Dfa | None = None) -> Expr:
     """The texts that a formula about strings allows; ``NEVER`` when there are none.
 
-    Leaves are ``CharSet``. Raises ``GrammarTooComplex``, naming ``rule``, when it needs too large an
-    automaton.
+    With ``within``, those of them that an automaton accepts. Leaves are ``CharSet``. Raises ``GrammarTooComplex``,
+    naming ``rule``, when it needs too large an automaton.
     """
     if isinstance(formula, Or):
-        kept = [text for one in formula.parts if (text := string_content(one, rule)) != NEVER]
+        texts_of = (string_content(one, rule, within) for one in formula.parts)
+        kept = [text for text in texts_of if text != NEVER]
         return kept[0] if len(kept) == 1 else Alt(tuple(kept))
     parts = formula.parts if isinstance(formula, And) else () if formula is TRUE else (formula,)
     low, high = 0, None
@@ -90,6 +91,7 @@ def string_content(formula: Formula, rule: str | None = None) -> Expr:
             if few is not None:
                 # What else is said only has to be looked at for these.
                 fit = [text for text in few if holds(formula, partial(_is_so, text))]
+                fit = [text for text in fit if within is None or within.accepts(text)]
                 ways = [Seq(tuple(map(_character, text))) for text in fit]
                 return ways[0] if len(ways) == 1 else Alt(tuple(ways))
     for fact in regular:
@@ -97,12 +99,17 @@ def string_content(formula: Formula, rule: str | None = None) -> Expr:
             texts = [text for text in fact.values if isinstance(text, str) and _is_text(text)]
             if formula is not fact:
                 texts = [text for text in texts if holds(formula, partial(_is_so, text))]
+            texts = [text for text in texts if within is None or within.accepts(text)]
             listed = [literal(text) for text in texts]
             return listed[0] if len(listed) == 1 else Alt(tuple(listed))
     if deeper:
         dfa = reduce(_both, [automaton(part, rule) for part in deeper])
         if regular:
             dfa = _both(dfa, _joined_at(tuple(regular), rule))
+        dfa = dfa if within is None else _both(dfa, within)
+        return _with_length(dfa, low, high, rule)
+    if within is not None:
+        dfa = _both(_joined_at(tuple(regular), rule), within) if regular else within
         return _with_length(dfa, low, high, rule)
     if not regular:
         return Repeat(_ANYTHING, low, high)

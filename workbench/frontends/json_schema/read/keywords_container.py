@@ -234,9 +234,9 @@ def _dependencies(reader: Reader, keyword: str, value: Any) -> None:
 
 
 def close_object(reader: Reader) -> None:
-    """Close an object that lists properties and says nothing about others; an option asks for it."""
+    """Close an object that lists properties, if only none, and says nothing of others; an option asks for it."""
     listed = reader.schema.get("properties")
-    if not listed or any(keyword in reader.schema for keyword in _ABOUT_OTHERS):
+    if not isinstance(listed, dict) or any(keyword in reader.schema for keyword in _ABOUT_OTHERS):
         return
     _members(reader).rest = reader.document.child(reader.location, "additionalProperties", False)
     reader.restricted("additionalProperties", "closed, as an option asks", "values")

@@ -45,8 +45,8 @@ TYPE_BITS = {
 }
 
 
-def read_json(text: str) -> Any:
-    """Read a JSON text with exact numbers.
+def read_json(text: str, what: str = "the schema") -> Any:
+    """Read a JSON text with exact numbers; ``what`` names it in errors.
 
     Raises ``GrammarSyntaxError`` with the position, ``GrammarTooComplex`` when it is nested too deeply.
     """
@@ -58,10 +58,10 @@ def read_json(text: str) -> Any:
         return json.loads(text, parse_float=Decimal, parse_int=_integer, parse_constant=refuse)
     except json.JSONDecodeError as error:
         raise GrammarSyntaxError(
-            f"the schema is not JSON: {error.msg}", text=text, start=error.pos
+            f"{what} is not JSON: {error.msg}", text=text, start=error.pos
         ) from None
     except (InvalidOperation, ValueError) as error:
-        raise GrammarSyntaxError(f"the schema is not JSON: {error}", pointer="#") from None
+        raise GrammarSyntaxError(f"{what} is not JSON: {error}", pointer="#") from None
     except RecursionError:
         raise GrammarTooComplex("schema nesting levels", MAX_LEVELS) from None
 

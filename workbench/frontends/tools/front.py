@@ -1,0 +1,130 @@
+"""``tools``: the tools that a model may call, in the format of its family -> the grammar of its answer.
+
+Reading order: ``reading`` and ``python_tools`` (what is given as a tool), ``checks`` (each by itself), ``choice``
+(which may be called), ``families`` and ``lookup`` (how they are called), ``turns`` and ``thoughts`` (the whole turn);
+``calls``, ``styles`` and ``value_types`` read calls back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from workbench.frontends.tags import grammar_of
+from workbench.frontends.tags.formats import Format
+from workbench.frontends.tools.checks import Checked, check_all
+from workbench.frontends.tools.choice import read_choice, select
+from workbench.frontends.tools.families import ToolFormat
+from workbench.frontends.tools.lookup import find_format, told_format
+from workbench.frontends.tools.reading import listed
+from workbench.frontends.tools.thoughts import read_thinking
+from workbench.frontends.tools.turns import Callable, turn
+from workbench.grammar.ir import Grammar
+from workbench.inputs import wrong_type
+
+__all__ = ["tools", "tools_format"]
+
+
+def tools(  # noqa: PLR0913 - options, by keyword
+    tools: Any,
+    tool_choice: Any = "auto",
+    *,
+    parallel: bool = True,
+    format: str | ToolFormat = "qwen3",
+    reasoning: Any = None,
+    reasoning_opened: bool | None = None,
+    reasoning_tokens: int | None = None,
+    reasoning_chars: int | None = None,
+    on_broken: str = "raise",
+    **options: Any,
+) -> Grammar:
+    """Make the grammar of what a model answers that may call some tools, in the format of its family.
+
+    ``tools`` are those of OpenAI, Anthropic or an MCP server, classes of pydantic and the like, functions of Python, in
+    one list. ``tool_choice`` is ``"auto"`` (free text with calls in it), ``"none"`` (free text), ``"required"`` (at
+    least one call, with no text before it) or ``{"name": …}`` (one call of that tool), or a choice in the words of
+    OpenAI or Anthropic; without ``parallel`` there is at most one call. ``format`` is a name that
+    :func:`~workbench.tool_formats` lists, or that of a model.
+
+    ``reasoning=True`` lets thoughts come first, False keeps them out, None allows both, and ``"off"`` is the empty
+    block that templates write. ``reasoning_opened`` says whether the prompt ends with the opening marker already
+    (by default as templates of the family do). ``reasoning_tokens`` bounds thoughts in tokens, for vocabularies that
+    have the closing marker as a token; ``reasoning_chars`` bounds them in characters, for any.
+
+    ``on_broken="drop"`` leaves broken tools out, with an outcome that warns. The remaining ``options`` are those of
+    :func:`~workbench.json_schema` for the arguments, with two other defaults: objects that list properties have no
+    others (``additional_properties=False``), and numbers are ``"plain"``, so that an integer is read as one. The name
+    and the arguments of a call are captured as ``"name"`` and ``"arguments"``; :func:`~workbench.read_calls` reads
+    calls back.
+
+    Raises ``BrokenTools`` for tools that cannot be read or called, all of them listed; ``ValueError`` for a format or
+    a choice that there is not; ``WrongType``.
+    """
+    made, form, found = _made(
+        tools,
+        tool_choice,
+        parallel,
+        format,
+        (reasoning, reasoning_opened, reasoning_tokens, reasoning_chars),
+        on_broken,
+        options,
+    )
+    grammar = grammar_of(made)
+    source = {
+        "tool_format": told_format(form),
+        "tools": {tool.name: arguments.schema for tool, arguments in found.tools},
+    }
+    told = found.outcomes()
+    outcomes = (*grammar.outcomes, *told) if told else grammar.outcomes
+    return replace(grammar, kind="tools", source=source, outcomes=outcomes)
+
+
+def tools_format(tools: Any, tool_choice: Any = "auto", **options: Any) -> Format:
+    """The format whose grammar :func:`tools` makes of the same arguments, to be put into others and to be exported.
+
+    Raises as :func:`tools` does.
+    """
+    thinking = tuple(
+        options.pop(f"reasoning{what}", None) for what in ("", "_opened", "_tokens", "_chars")
+    )
+    parallel = options.pop("parallel", True)
+    form = options.pop("format", "qwen3")
+    on_broken = options.pop("on_broken", "raise")
+    return _made(tools, tool_choice, parallel, form, thinking, on_broken, options)[0]
+
+
+def _made(
+    given: Any,
+    tool_choice: Any,
+    parallel: Any,
+    format: Any,
+    thinking: tuple[Any, ...],
+    on_broken: str,
+    options: Mapping[str, Any],
+) -> tuple[Format, ToolFormat, Checked]:
+    """The format of the turn, the family, and the tools."""
+    if not isinstance(parallel, bool):
+        raise wrong_type("tools(parallel=…)", "True or False", parallel)
+    if on_broken not in ("raise", "drop"):
+        raise ValueError(f"on_broken is 'raise' or 'drop', not {on_broken!r:.40}")
+    form = find_format(format)
+    choice = read_choice(tool_choice)
+    thoughts = read_thinking(form, *thinking)
+    every = listed(given)
+    if not every and choice.mode != "none":
+        raise ValueError(
+            "tools: the list is empty. Where there are no tools, tool_choice='none' makes free text"
+        )
+    found = check_all(every, form, options)
+    if on_broken == "raise" or (found.broken and not found.tools):
+        found.need_whole()
+    names = [tool.name for tool, _ in found.tools]
+    chosen = set(select(choice, names))
+    callable_ = [
+        Callable(tool.name, arguments, tool.kind != "function")
+        for tool, arguments in found.tools
+        if tool.name in chosen
+    ]
+    several = parallel and choice.parallel is not False
+    return turn(form, callable_, choice.mode, several, thoughts), form, found
