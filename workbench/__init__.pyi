@@ -161,6 +161,7 @@ from .grammar.written import (
 from .models import (
     LoadedModel as LoadedModel,
     load_model as load_model,
+    scripted_model as scripted_model,
 )
 from .notebook import (
     Workbench as Workbench,

@@ -28,7 +28,8 @@ _START = "root"
 #: characters of a rule's name
 _LONGEST = 60
 #: What grammars are called that nobody named.
-_CALLED = {"json_schema": "schema", "python_type": "type", "regex": "pattern", "ir": "part"}
+_UNNAMED = "part"
+_CALLED = {"json_schema": "schema", "python_type": "type", "regex": "pattern", "ir": _UNNAMED}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -372,7 +373,7 @@ class _Writer:
             assert isinstance(rules.body, Hole)
             found = inner.rules[rules.body.name]
         else:
-            found = self._name("part" if rules.mark is None else rules.mark)
+            found = self._name(_UNNAMED if rules.mark is None else rules.mark)
             if rules.mark is not None:
                 self.captures[found] = rules.mark
             self._write(found, rules.body, place.scope)
@@ -409,9 +410,9 @@ def _called(grammar: Grammar) -> str:
     return _CALLED.get(grammar.kind, grammar.kind)
 
 
-def is_unnamed(name: str, part: Grammar) -> bool:
-    """Whether the name that a part has in a composition is none that an author gave it."""
-    return name.partition("~")[0] == _called(part)
+def is_unnamed(name: str, part: Grammar | None) -> bool:
+    """Whether a rule of a composition, a part that stands under it or None, has no name that an author gave it."""
+    return name.partition("~")[0] == (_UNNAMED if part is None else _called(part))
 
 
 def _grammar(rules: ComposedRules) -> Grammar:

@@ -262,7 +262,8 @@ def span_reader(compiled: object) -> SpanReader | None:
 
     if not isinstance(compiled, CompiledGrammar):
         return None
-    return SpanReader(compiled.grammar, resolve_tokens(compiled.grammar, compiled.vocabulary))
+    grammar = compiled.spelled
+    return SpanReader(grammar, resolve_tokens(grammar, compiled.vocabulary))
 
 
 def from_trace(

@@ -178,9 +178,12 @@ class AuthorParse(Earley):
         node = self.states.nodes[state.node]
         return state.final or (node.kind == "repeat" and item[2] >= node.least)
 
-    def path(self, here: int) -> list[Item]:
-        """The items that are open in a column, innermost first, by a shortest of the ways to read it."""
-        return next((path for path in map(self._path, self._tops(here)) if path is not None), [])
+    def paths(self, here: int, limit: int = 8) -> Iterator[list[Item]]:
+        """The items that are open in a column, innermost first, by each of the ways to read it: a shortest to each top."""
+        for top in self._tops(here)[:limit]:
+            path = self._path(top)
+            if path is not None:
+                yield path
 
     def links(self, path: Sequence[Item]) -> list[Link]:
         """The rules and parts on a path, outermost first; one that is written in several places by where it is used."""

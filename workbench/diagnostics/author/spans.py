@@ -3,8 +3,8 @@
 A text is read with the author's grammar and looked at after each of its bytes: a span is a capture, a rule of a GBNF
 text or of a composition, a member or an item of a schema, that was open after at least one byte. (A part that is read
 within one byte is not told, nor are items of an array without a rule of their own, such as plain strings.) Of a text
-that can be read in several ways, spans are those of a shortest stack at each byte, as in
-:meth:`AuthorParse.stacks`.
+that can be read in several ways, spans are those of a shortest stack at each byte, in a way that goes on from the one
+before as long as one does.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from workbench.diagnostics.author.parse import AuthorParse, Link
 from workbench.diagnostics.author.standing import at_pointer
-from workbench.grammar.author.earley import TooMuch
+from workbench.grammar.author.earley import Item, TooMuch
 from workbench.grammar.composing import is_unnamed
 from workbench.grammar.ir import Grammar, Origin, Token
 from workbench.grammar.lazy import captured
@@ -169,16 +169,36 @@ class SpanReader:
     def _turn(self, column: int, ended: list[tuple[Span, int]]) -> None:
         """Go on to a column: what is not open there has ended, in an earlier column or there."""
         parse = self._parse
-        path = parse.path(column)
-        shown = tuple(self._shown(parse.links(path), column))
-        going_on = {one.link for one in shown}
-        for old in reversed(self._open):
-            if old.link in going_on:
-                continue
+        path, going_on, ends = self._reading(column)
+        for old, end in zip(reversed(self._open), reversed(ends), strict=True):
             # by another way to read the text there never was such a part
-            if (end := parse.end_of(old.link, path, column)) is not None:
+            if old.link not in going_on and end is not None:
                 ended.append((_ended(old.span, parse.columns[end].offset), end))
-        self._open = shown
+        self._open = tuple(self._shown(parse.links(path), column))
+
+    def _reading(self, column: int) -> tuple[list[Item], set[Link], list[int | None]]:
+        """The way to read the text that goes on best from the one so far: the most of what was open is there or ended.
+
+        A path to what is open, the parts on it, and where each part that was open ended by it.
+        """
+        parse = self._parse
+        best: tuple[list[Item], set[Link], list[int | None]] = ([], set(), [None] * len(self._open))
+        most = -1
+        for path in parse.paths(column):
+            links = set(parse.links(path))
+            ends = [
+                None if one.link in links else parse.end_of(one.link, path, column)
+                for one in self._open
+            ]
+            known = sum(
+                one.link in links or end is not None
+                for one, end in zip(self._open, ends, strict=True)
+            )
+            if known > most:
+                best, most = (path, links, ends), known
+            if most == len(self._open):
+                break
+        return best
 
     def _shown(self, chain: Iterable[Link], here: int) -> Iterator[_Open]:
         """The spans of open parts: those that have a name of their own, and in which something was read."""
@@ -255,8 +275,7 @@ class _Names:
         owner, name = _owner(self.grammar, rule)
         if owner.kind not in _NAMED or name == owner.start:
             return None
-        part = named_parts(owner).get(name)
-        if part is not None and is_unnamed(name, part):
+        if owner.kind == "composed" and is_unnamed(name, named_parts(owner).get(name)):
             return None
         return name, "rule", rule
 
