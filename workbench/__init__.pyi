@@ -138,6 +138,9 @@ from .frontends.regex import (
 from .frontends.substring import (
     substring as substring,
 )
+from .frontends.tags.response_format import (
+    response_format as response_format,
+)
 from .frontends.tags.structural_tag import (
     structural_tag as structural_tag,
 )
