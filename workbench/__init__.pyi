@@ -1,5 +1,6 @@
 """What a user types: each public name once. ``__init__.py`` loads them from here when they are first used."""
 
+from . import formats as formats
 from .automaton.budgets import (
     Budgets as Budgets,
 )

@@ -22,7 +22,7 @@ from workbench.frontends.tags.structural_tag import read_structural_tag
 from workbench.frontends.unicode_sets import ANY
 from workbench.grammar.ir import CharSet, Grammar, Repeat
 
-__all__ = ["response_format"]
+__all__ = ["is_request", "response_format"]
 
 
 def response_format(request: Mapping[str, Any] | str | bytes) -> Grammar:
@@ -50,7 +50,22 @@ def _of(given: Payload) -> Grammar:
         if name in given:
             given.need_only([name])
             given = given.inner(name, name)
-    return _of_type(given) if "type" in given else _of_fields(given)
+    if "type" in given:
+        return _of_type(given)
+    # a structural tag may come without its type
+    is_tag = "structures" in given or list(given.fields) == ["format"]
+    return _structural(given) if is_tag else _of_fields(given)
+
+
+def is_request(value: Any) -> bool:
+    """Whether a JSON value looks like what a request asks of an output, which no schema does."""
+    if not isinstance(value, dict):
+        return False
+    kind = value.get("type")
+    wraps = not {"response_format", "structured_outputs", "structures"}.isdisjoint(value)
+    return (
+        wraps or (isinstance(kind, str) and kind in _TYPES) or any(name in value for name in _OLDER)
+    )
 
 
 # -- with a type -----------------------------------------------------------------------------------
