@@ -96,6 +96,9 @@ from .export.verify import (
     Verification as Verification,
     verify as verify,
 )
+from .frontends.calls import (
+    calls as calls,
+)
 from .frontends.choice import (
     choice as choice,
 )
