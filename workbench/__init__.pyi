@@ -41,6 +41,13 @@ from .diagnostics.dead_ends.unspellable import (
 from .diagnostics.explain.explain import (
     explain as explain,
 )
+from .diagnostics.lint.lint import (
+    lint as lint,
+)
+from .diagnostics.lint.report import (
+    LintFinding as LintFinding,
+    LintReport as LintReport,
+)
 from .diagnostics.profile.profile import (
     Profile as Profile,
     profile as profile,
