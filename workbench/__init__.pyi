@@ -42,6 +42,13 @@ from .diagnostics.dead_ends.unspellable import (
 from .diagnostics.explain.explain import (
     explain as explain,
 )
+from .diagnostics.lint.lint import (
+    lint as lint,
+)
+from .diagnostics.lint.report import (
+    LintFinding as LintFinding,
+    LintReport as LintReport,
+)
 from .diagnostics.profile.profile import (
     Profile as Profile,
     profile as profile,
@@ -101,6 +108,9 @@ from .export.structural_tags import (
 from .export.verify import (
     Verification as Verification,
     verify as verify,
+)
+from .frontends.calls import (
+    calls as calls,
 )
 from .frontends.choice import (
     choice as choice,

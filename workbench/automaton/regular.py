@@ -41,7 +41,7 @@ from workbench.grammar.ir import (
 from workbench.grammar.rewriting import rewrite
 from workbench.grammar.utf8 import utf8_graph
 
-__all__ = ["NotRegular", "complement", "difference", "intersect"]
+__all__ = ["NotRegular", "complement", "difference", "inclusions", "intersect"]
 
 _ASCII = (1 << 128) - 1
 _BYTES = CharSet(((0, 255),))
@@ -92,6 +92,24 @@ def complement(
     work = _Work((part,), rules, names, max_states)
     others = finite.complement(work.dfa(0))
     return work.graph(work.joined([others, *work.universe()]), origin)
+
+
+def inclusions(
+    parts: Sequence[Expr], rules: Mapping[str, Expr] | None = None
+) -> set[tuple[int, int]]:
+    """Which parts have no text that another one lacks: pairs of their numbers, the smaller language first.
+
+    Raises as ``intersect`` does.
+    """
+    work = _Work(parts, rules, (), None)
+    dfas = [work.dfa(number) for number in range(len(parts))]
+    others = [finite.complement(dfa) for dfa in dfas]
+    return {
+        (one, other)
+        for one, dfa in enumerate(dfas)
+        for other, rest in enumerate(others)
+        if one != other and finite.intersect(dfa, rest).is_empty
+    }
 
 
 class _Work:

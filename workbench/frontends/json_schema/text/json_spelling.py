@@ -21,6 +21,7 @@ __all__ = [
     "Ranges",
     "class_name",
     "complement",
+    "hexadecimal",
     "intersect",
     "quoted",
     "spell",
@@ -67,7 +68,7 @@ def _digit_set(digits: Sequence[int]) -> ByteSet:
     return ByteSet(mask)
 
 
-def _hexadecimal(ranges: Ranges, places: int) -> Expr:
+def hexadecimal(ranges: Ranges, places: int) -> Expr:
     """The numbers in the ranges, written with exactly this many hexadecimal digits."""
     if places == 0:
         return EMPTY if ranges else NEVER
@@ -81,7 +82,7 @@ def _hexadecimal(ranges: Ranges, places: int) -> Expr:
             parts.setdefault(rest, []).append(digit)
     branches: list[Expr] = []
     for rest, digits in parts.items():
-        tail = _hexadecimal(rest, places - 1)
+        tail = hexadecimal(rest, places - 1)
         tail_items = tail.items if isinstance(tail, Seq) else (tail,)
         branches.append(Seq((_digit_set(digits), *tail_items)))
     return _alternatives(branches)
@@ -112,7 +113,7 @@ def _pairs(ranges: Ranges) -> list[Expr]:
         lead_digits = tuple((0xD800 + low, 0xD800 + high) for low, high in sorted(leads))
         tail_digits = tuple((0xDC00 + low, 0xDC00 + high) for low, high in tails_of)
         branches.append(
-            Seq((_hexadecimal(lead_digits, 4), Literal(b"\\u"), _hexadecimal(tail_digits, 4)))
+            Seq((hexadecimal(lead_digits, 4), Literal(b"\\u"), hexadecimal(tail_digits, 4)))
         )
     return branches
 
@@ -143,7 +144,7 @@ def spell_class(ranges: Ranges, style: str = "any") -> Expr:
         escapes.append(ByteSet(short))
     numbers: list[Expr] = []
     if basic := intersect(ranges, ((0, 0xFFFF),)):
-        numbers.append(_hexadecimal(basic, 4))
+        numbers.append(hexadecimal(basic, 4))
     numbers.extend(_pairs(intersect(ranges, ((0x10000, 0x10FFFF),))))
     if numbers and style != "plain":
         escapes.append(Seq((Literal(b"u"), _alternatives(numbers))))
