@@ -9,7 +9,8 @@ demand promise it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,14 +33,18 @@ from workbench.automaton.network import (
 )
 from workbench.automaton.rows import Skips, by_source, closure, offsets, useful_rows
 from workbench.changes import assigned, at_once
-from workbench.grammar.analysis import Analysis
+from workbench.errors import GrammarTooComplex
+from workbench.grammar.analysis import Analysis, analyse
 from workbench.grammar.ir import (
     Expr,
     Token,
 )
+from workbench.grammar.lazy import LazyRules, SharedRules
 
 __all__ = ["grow_automaton"]
 
+#: of what a grammar may have, what is shared with others is no larger part than one of so many
+_SHARE = 16
 #: positions built at once: ahead, when the automaton is made; when an entry is missing; of parts of rules
 _AHEAD, _MORE, _PARTS = 6000, 1000, 1000
 
@@ -71,6 +76,13 @@ class _Builder(EntryPositions):
         #: how many of the entries that wait were taken up: of parts of rules, of rules
         self.taken_up = [0, 0]
         self._kept = self._as_it_is()
+
+    def continued(self, rules: Mapping[str, Expr], analysis: Analysis) -> Self:
+        """See :meth:`EntryPositions.continued`."""
+        one = super().continued(rules, analysis)
+        one.sources = Sources(self.sources)
+        one.taken_up = list(self.taken_up)
+        return one
 
     def _as_it_is(self) -> _Kept:
         return _Kept(tuple(map(len, self._added)), tuple(self.taken_up), self.work, self.positions)
@@ -307,12 +319,29 @@ def grow_automaton(
     ``start`` has a text; ``terminals`` are the symbols of each token terminal. Raises ``GrammarTooComplex``, also
     later, when the automaton grows.
     """
-    builder = _Builder(rules, analysis, terminals, budgets)
+    shared = rules.shared if isinstance(rules, LazyRules) and not terminals else None
+    seed = None if shared is None else _seed(shared, analysis.missing, budgets)
+    if seed is None:
+        builder = _Builder(rules, analysis, terminals, budgets)
+        automaton = _nothing(builder)
+    else:
+        builder = seed.builder.continued(rules, analysis)
+        automaton = seed.automaton.continued(builder.sources, builder.grow)
     root = builder.entry_for_text(start)
+    if root >= len(automaton.entry_state):
+        builder.grow(automaton, root, _AHEAD)
+    automaton.start = int(automaton.entry_state[root])
+    if NOT_BUILT not in automaton.entry_state:
+        automaton.grow = None
+    return automaton
+
+
+def _nothing(builder: _Builder) -> Automaton:
+    """An automaton without states, which a builder lets grow."""
     none = np.zeros(0, dtype=np.int32)
     zero = np.zeros(1, dtype=np.int32)
     sources = builder.sources
-    automaton = Automaton(
+    return Automaton(
         n_states=0,
         start=0,
         final=np.zeros(0, dtype=np.bool_),
@@ -334,8 +363,27 @@ def grow_automaton(
         empty_start=zero,
         grow=builder.grow,
     )
-    builder.grow(automaton, root, _AHEAD)
-    automaton.start = int(automaton.entry_state[root])
-    if NOT_BUILT not in automaton.entry_state:
-        automaton.grow = None
-    return automaton
+
+
+class _Seed(NamedTuple):
+    """What automata begin with, and the builder that goes on there."""
+
+    builder: _Builder
+    automaton: Automaton
+
+
+@lru_cache(maxsize=32)
+def _seed(shared: SharedRules, missing: frozenset[int], budgets: Budgets) -> _Seed | None:
+    """The entries of rules that many grammars have; None where that would be a large part of what they may have."""
+    first = next(iter(shared.rules))
+    builder = _Builder(shared.rules, analyse({}, first, missing), {}, budgets)
+    automaton = _nothing(builder)
+    try:
+        for name in shared.rules:
+            builder.grow(automaton, builder.entry_for_text(name), 0)
+        automaton.complete()
+    except GrammarTooComplex:
+        return None
+    if _SHARE * max(automaton.n_states, builder.positions) > min(budgets.states, budgets.positions):
+        return None
+    return _Seed(builder, automaton)

@@ -47,6 +47,12 @@ class Columns:
         begin = self.begins[self._number[name]]
         return self.array[begin : begin + self.filled[name]]
 
+    def continued(self) -> Columns:
+        """Columns that begin as these, and grow on their own."""
+        one = Columns(self.names, self.grows)
+        one.array, one.begins, one.filled = self.array.copy(), self.begins, self.filled
+        return one
+
     def extended(self, more: Mapping[str, NDArray[Any]]) -> tuple[Columns, Iterator[object]]:
         """The columns with more rows at their ends, and the change (see :mod:`workbench.changes`) into them.
 

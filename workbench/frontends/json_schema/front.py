@@ -23,6 +23,7 @@ from workbench.automaton.budgets import Budgets, chosen, using
 from workbench.collector import CollectorWaits
 from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar
 from workbench.frontends.json_schema.containers.unique_items import plan_unique_items
+from workbench.frontends.json_schema.emit.any_value import any_value
 from workbench.frontends.json_schema.emit.emitter import Emitter
 from workbench.frontends.json_schema.emit.indent import indented
 from workbench.frontends.json_schema.emit.writer import Writer
@@ -183,7 +184,7 @@ def _grammar(document: Document, style: Layout, spelling: JsonStyle, unique_keys
     notation = document.notation
     with CollectorWaits():
         document.read()
-        writer = Writer(style, spelling, unique_keys)
+        writer = Writer(any_value(style, spelling, unique_keys, notation))
         rules, start = _rules(document, writer, spelling, unique_keys)
     outcomes = (*_restrictions(style, spelling, notation), *document.outcomes)
     if style.indent is not None:

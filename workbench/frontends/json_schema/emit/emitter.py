@@ -42,8 +42,14 @@ from workbench.frontends.json_schema.containers.emptiness import placed
 from workbench.frontends.json_schema.containers.object_plan import ObjectPlan
 from workbench.frontends.json_schema.containers.propagate import plain_parts
 from workbench.frontends.json_schema.containers.value_counts import ValueCounter
+from workbench.frontends.json_schema.emit.any_value import (
+    BOOLEAN_VALUE,
+    NO_NAME,
+    NULL_VALUE,
+    QUOTE,
+)
 from workbench.frontends.json_schema.emit.unique_emitter import UniqueEmitter
-from workbench.frontends.json_schema.emit.writer import QUOTE, Writer
+from workbench.frontends.json_schema.emit.writer import Writer
 from workbench.frontends.json_schema.logic import facts as f
 from workbench.frontends.json_schema.logic.formula import FALSE, TRUE, Formula, facts_in
 from workbench.frontends.json_schema.logic.intervals import numbers_in
@@ -71,12 +77,6 @@ __all__ = ["Emitter"]
 #: Most cases that one object in any order is cut into.
 MAX_CASES = 256
 
-_NULL = Literal(b"null")
-#: The empty name, as the first member of its scope; within quotes, so that the guard asks when it ends.
-_NO_NAME = Seq((QUOTE, Guard("take", 1), QUOTE))
-#: The expression for ``true`` or ``false``.
-BOOLEAN_VALUE = Alt((Literal(b"true"), Literal(b"false")))
-
 
 class Emitter:
     """Writes the values of nodes by a :class:`Writer`."""
@@ -93,7 +93,7 @@ class Emitter:
         self._once = writer.once
         self._layout = writer.layout
         self._notation = notation
-        self._any_number = numbers_in(TRUE, notation)
+        self._any_value = writer.any_value
         self._uses: dict[int, Expr] = {}
         self._known: dict[Hashable, Expr] = {}
         #: into how many cases a formula may be cut, and the facts looked at for it and its like
@@ -122,7 +122,7 @@ class Emitter:
         else:
             formulas = [self._nodes.formula(node, kind) for kind in KINDS]
             if all(formula is TRUE for formula in formulas):
-                expr = self._value()
+                expr = self._any_value.value
             else:
                 origin = Origin(pointer=node.pointer)
                 some = [pair for pair in zip(KINDS, formulas, strict=True) if pair[1] is not FALSE]
@@ -135,9 +135,9 @@ class Emitter:
         if formula is FALSE:
             return NEVER
         if kind == OBJECT:
-            return self._any_object() if formula is TRUE else self._structure(kind, formula)
+            return self._any_value.object if formula is TRUE else self._structure(kind, formula)
         if kind == ARRAY:
-            return self._any_array() if formula is TRUE else self._structure(kind, formula)
+            return self._any_value.array if formula is TRUE else self._structure(kind, formula)
         if kind == STRING:
             return self._string(formula, origin)
         if kind == NUMBER:
@@ -145,7 +145,7 @@ class Emitter:
         if kind == BOOLEAN:
             fitting = [v for v in (True, False) if self._nodes.satisfies(v, formula)]
             return BOOLEAN_VALUE if len(fitting) == 2 else either(*map(self._literal, fitting))
-        return _NULL if self._nodes.satisfies(None, formula) else NEVER
+        return NULL_VALUE if self._nodes.satisfies(None, formula) else NEVER
 
     def _structure(self, kind: int, formula: Formula) -> Expr:
         """Objects or arrays: a use of the rule for their formula."""
@@ -220,12 +220,11 @@ class Emitter:
         expr = self._in_order(plan, origin, Guard("other"), Guard("may", 0, True))
         return expr if expr == NEVER else Scope(expr, 1, 0, 0, count, origin=origin)
 
-    def _scoped(self, expr: Expr, others: bool, plan: ObjectPlan | None = None) -> Expr:
+    def _scoped(self, expr: Expr, others: bool, plan: ObjectPlan) -> Expr:
         """An object, with a record of the names that are not listed where there are such."""
         if not (others and self._once) or expr == NEVER:
             return expr
-        names = plan is None or ample_names(plan)
-        return Scope(expr, 1, names=names, origin=expr.origin)
+        return Scope(expr, 1, names=ample_names(plan), origin=expr.origin)
 
     def _in_any_order(self, plan: ObjectPlan, origin: Origin) -> Expr:
         if plan.open is not TRUE:
@@ -332,7 +331,7 @@ class Emitter:
         member = self._layout.member(key, value, False, None).expr
         if not self._once or not plan.has_empty_name(number):
             return member
-        return Alt((member, self._layout.member(_NO_NAME, value, False, None).expr))
+        return Alt((member, self._layout.member(NO_NAME, value, False, None).expr))
 
     def _machine(self, plan: ObjectPlan | ArrayPlan, origin: Origin) -> Expr:
         """An object or array whose formula is decided as it is read."""
@@ -405,7 +404,7 @@ class Emitter:
 
     def _string(self, formula: Formula, origin: Origin) -> Expr:
         if formula is TRUE:
-            return self._writer.any_string
+            return self._any_value.string
         key = ("string", id(formula))
         known = self._known.get(key)
         if known is None:
@@ -443,7 +442,7 @@ class Emitter:
 
     def _number(self, formula: Formula) -> Expr:
         if formula is TRUE:
-            return self._any_number
+            return self._any_value.number
         for part in plain_parts(formula):
             if isinstance(part, f.Among) and part.positive:
                 fit = [value for value in part.values if self._nodes.satisfies(value, formula)]
@@ -452,31 +451,6 @@ class Emitter:
                 return either(*map(self._literal, fit))
         return numbers_in(formula, self._notation)
 
-    # Shared rules
-
-    def _any_object(self) -> Expr:
-        def make() -> Expr:
-            key = self._writer.other_name(("",)) if self._once else self._writer.any_string
-            other = self._layout.member(key, self._value(), False, None).expr
-            if self._once:
-                none = self._layout.member(_NO_NAME, self._value(), False, None).expr
-                other = Alt((other, none))
-            return self._scoped(self._layout.object([], other, None), True)
-
-        return self._writer.rule("object", "object", make)
-
-    def _any_array(self) -> Expr:
-        return self._writer.rule(
-            "array", "array", lambda: self._layout.array([], self._value(), 0, None)
-        )
-
-    def _value(self) -> Expr:
-        def make() -> Expr:
-            scalars = (self._writer.string_itself, self._any_number, BOOLEAN_VALUE, _NULL)
-            return Alt((self._any_object(), self._any_array(), *scalars))
-
-        return self._writer.rule("value", "value", make)
-
     def _literal(self, value: Any, ordered: bool = False) -> Expr:
         """One given value; numbers in any plain notation of the same value.
 
@@ -484,7 +458,7 @@ class Emitter:
         """
         kind = type_bit(value)
         if kind == NULL:
-            return _NULL
+            return NULL_VALUE
         if kind == BOOLEAN:
             return Literal(b"true" if value else b"false")
         if kind & NUMBER:
