@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from workbench.automaton.budgets import Budgets, chosen, using
@@ -129,7 +128,7 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
         ),
     ]
 
-    def make(parsed: dict[str, Any] | bool) -> Grammar:
+    def make(parsed: dict[str, Any] | bool, given: str | None) -> Grammar:
         document = Document(
             parsed,
             report=on_unsupported == "report",
@@ -144,7 +143,7 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
         )
         grammar = _grammar(document, style, spelling, unique_keys)
         if registry is None and isinstance(grammar.rules, LazyRules):
-            grammar.rules.key = content_key(parsed, told, asdict(limits))
+            grammar.rules.key = content_key(given or parsed, told, limits_of(limits))
         return grammar
 
     with using(limits):
@@ -155,11 +154,16 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
 
 
 def _kept(
-    schema: Any, options: list[Any], make: Callable[[dict[str, Any] | bool], Grammar]
+    schema: Any, options: list[Any], make: Callable[[dict[str, Any] | bool, str | None], Grammar]
 ) -> Grammar:
     """The grammar of a schema in any form, made if it is not there, of values that nobody else has."""
     if type(schema) is str or type(schema) is bytes:
-        return kept("json_schema of a text", schema, options, lambda: make(read_schema(schema)))
+
+        def read_text() -> Grammar:
+            parsed = read_schema(schema)
+            return make(parsed, content(parsed))
+
+        return kept("json_schema of a text", schema, options, read_text)
     given = content(schema)
     if given is None:
         schema = read_schema(schema)
@@ -174,7 +178,7 @@ def _kept(
                 parsed = read_schema(pickle.loads(data))
             if given is not None and repr(parsed) != given:
                 raise RuntimeError("the schema was changed by another thread while it was read")
-            return make(parsed)
+            return make(parsed, given)
 
     return kept("json_schema", given, options, read)
 
