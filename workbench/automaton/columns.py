@@ -14,8 +14,8 @@ from workbench.changes import assigned
 
 __all__ = ["Columns"]
 
-#: room for rows that columns get beside half of what they have, where they may grow
-_ROOM = 64
+#: room for rows that columns get beside an eighth of what they have, where they may grow
+_ROOM = 16
 
 
 @cache
@@ -65,7 +65,7 @@ class Columns:
             filled[name] += len(rows)
         longer.array, longer.begins = self.array, self.begins
         if not all(filled[name] <= self._room(name) for name in fresh):
-            rooms = [n + n // 2 + _ROOM for n in filled.values()] if self.grows else filled.values()
+            rooms = [n + n // 8 + _ROOM for n in filled.values()] if self.grows else filled.values()
             longer.begins = list(accumulate(rooms, initial=0))
             longer.array = np.zeros(longer.begins[-1], dtype=np.int32)
             for name, n in self.filled.items():

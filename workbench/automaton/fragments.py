@@ -180,7 +180,8 @@ class Pieces(Construction):
 
     def _known(self, expr: Expr) -> Fragment | None:
         """The fragment of an expression, made when it is met for the second time."""
-        if self.expansion != EXPANSION:
+        # what has an origin is one place of a grammar, and mostly used there alone
+        if self.expansion != EXPANSION or expr.origin is not None:
             return None
         found = _fragments.get(expr)
         if isinstance(found, Fragment):

@@ -48,7 +48,8 @@ class Packed:
         self.columns = Columns(COLUMNS, grows=automaton.grow is not None)
         self.n_symbols = 256 + len(automaton.symbols)
         self.words = (self.n_symbols + 31) // 32
-        self._sites: dict[tuple[int, int], int] = {}
+        #: numbers of call sites by their loop and where they return to, ``loop << 32 | return``
+        self._sites: dict[int, int] = {}
         self._loose: list[int] = []
         #: whether it is known once and for all what may come first in entries and whom they call
         self._ranked = automaton.grow is None and not len(automaton.empty_target)
@@ -113,14 +114,14 @@ class Packed:
         counted = np.flatnonzero((a.call_loop[known:] >= 0) | (watch != -1))
         # an interrupt may have left numbers behind, which are given out once more
         sites, n_sites = self._sites, self._filled["site_loop"]
-        keys = zip(loops[counted].tolist(), fresh[counted].tolist(), strict=True)
-        numbers = [sites.setdefault(key, len(sites)) for key in keys]
+        keys = loops[counted].astype(np.int64) << 32 | fresh[counted]
+        numbers = [sites.setdefault(key, len(sites)) for key in keys.tolist()]
         fresh[counted] = numbers
         fresh[counted] += k.SITE_BASE
         more["call_return"] = fresh
         if len(sites) > n_sites:
-            added = np.array(list(islice(sites, n_sites, None)), dtype=np.int32)
-            more["site_loop"], more["site_return"] = added[:, 0], added[:, 1]
+            added = np.array(list(islice(sites, n_sites, None)), dtype=np.int64)
+            more["site_loop"], more["site_return"] = added >> 32, added & 0xFFFFFFFF
 
     def _add_entries(self, more: _More) -> None:
         """Where entries begin; which symbols come first and who calls whom, where all are built."""
