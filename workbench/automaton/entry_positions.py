@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -130,10 +129,9 @@ class EntryPositions(Pieces):
 
     def continued(self, rules: Mapping[str, Expr], analysis: Analysis) -> Self:
         """Entries of a grammar among whose rules are those that were built here; it goes on after these."""
-        one = copy(self)
-        vars(one).update(
-            (name, copy(added)) for name, added in zip(_ADDED, self._added, strict=True)
-        )
+        one = object.__new__(type(self))
+        vars(one).update(vars(self))
+        vars(one).update((name, vars(self)[name].copy()) for name in _ADDED)
         one.rules, one.analysis = rules, analysis
         one._empty()
         one._of_place()

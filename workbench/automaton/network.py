@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
@@ -338,7 +337,9 @@ class Automaton:
 
     def continued(self, sources: Sources, grow: Callable[..., None]) -> Automaton:
         """An automaton that begins as this one, which does not grow, and grows on its own."""
-        one = copy(self)
+        one = object.__new__(Automaton)
+        for name in Automaton.__slots__:
+            setattr(one, name, getattr(self, name))
         one.columns = self.columns.continued()
         one.state_rules, one.state_origins = sources.rules, sources.origins
         one.grow = grow
