@@ -40,7 +40,7 @@ __all__ = ["grow_automaton"]
 #: of what a grammar may have, what is shared with others is no larger part than one of so many
 _SHARE = 16
 #: positions built at once: ahead, when the automaton is made; when an entry is missing; of parts of rules
-_AHEAD, _MORE, _PARTS = 6000, 1000, 1000
+_AHEAD, _MORE, _PARTS = 2000, 1000, 1000
 
 
 class _Kept(NamedTuple):
