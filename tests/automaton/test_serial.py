@@ -20,7 +20,7 @@ from workbench.automaton import serial
 from workbench.automaton.build import build_automaton
 from workbench.automaton.network import Automaton
 from workbench.automaton.serial import Artifact, read_artifact, write_artifact
-from workbench.frontends.json_schema.emit.writer import ANY_CHARACTER
+from workbench.frontends.json_schema.emit.any_value import ANY_CHARACTER
 from workbench.grammar.ir import (
     CharSet,
     Expr,

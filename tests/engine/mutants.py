@@ -19,9 +19,14 @@ import workbench as wb
 from tests.engine.grammars import Case, seeded_case
 from tests.engine.samples import lit, option, star
 from tests.engine.walks import Mask, choose, ids_of, mask_of
-from workbench.automaton import build, builder, determinise, entry_positions, subset_kernels
-from workbench.automaton.network import JUMP
-from workbench.automaton.rows import closure, skips_of
+from workbench.automaton import (
+    build,
+    builder,
+    determinise,
+    entry_positions,
+    row_kernels,
+    subset_kernels,
+)
 from workbench.engine import engine, history, slices, tables
 from workbench.engine.kernels import constants, hash_consing, mask_trees, stacks
 from workbench.grammar.ir import Alt, Expr, Grammar, Ref, Repeat, Seq
@@ -124,19 +129,15 @@ def link_forgotten(original: Any) -> Any:
 def jumps_too_often(original: Any) -> Any:
     """A call is a jump wherever the frame may end behind it."""
 
-    def jumps(self: Any, rows: Any) -> Any:
-        calls = original(self, rows)
-        skips = skips_of(rows[:, (rows[1] & rows[2]) < 0].T.tolist())
-        for i in range(calls.shape[1]):
-            if (
-                calls[2, i] == calls[3, i] == -1
-                and calls[4, i] >= 0
-                and not set(self.ends).isdisjoint(closure(int(calls[4, i]), skips))
-            ):
-                calls[4, i] = JUMP
-        return calls
+    def is_tail(nfa: Any, order: Any, tail: Any, first: int) -> bool:
+        reached = [first]
+        for p in reached:
+            for e in range(nfa.empty_at[p], nfa.empty_at[p + 1]):
+                if nfa.empties[2, e] < 0 and nfa.empties[1, e] not in reached:
+                    reached.append(int(nfa.empties[1, e]))
+        return any(nfa.final[p] for p in reached)
 
-    return jumps
+    return is_tail
 
 
 def calls_confused(original: Any) -> Any:
@@ -163,7 +164,7 @@ MUTANTS: dict[str, tuple[Any, str, Patch]] = {
     "stacks of equal states not united": (hash_consing, "union", lambda _: lambda ctx, a, b: a),
     "one of several ends forgotten": (engine.Engine, "__init__", first_end_only),
     "a left-recursive rule goes on in too few ways": (entry_positions, "corners", link_forgotten),
-    "every call that may be last is a jump": (builder._Builder, "_jumps", jumps_too_often),
+    "every call that may be last is a jump": (row_kernels, "is_tail", jumps_too_often),
     "dead states kept": (
         builder._Builder,
         "_useful",

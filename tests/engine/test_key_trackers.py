@@ -15,7 +15,7 @@ import pytest
 import workbench as wb
 from tests.engine.walks import ids_of, mask_of
 from workbench.automaton.budgets import Budgets
-from workbench.frontends.json_schema.emit.writer import ANY_CHARACTER
+from workbench.frontends.json_schema.emit.any_value import ANY_CHARACTER
 from workbench.grammar.ir import Alt, Expr, Grammar, Literal, OtherText, Ref, Repeat, Seq
 from workbench.grammar.json_strings import other_texts
 from workbench.grammar.lazy import LazyRules

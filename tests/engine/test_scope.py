@@ -19,7 +19,7 @@ import workbench as wb
 from tests.engine.walks import ids_of, mask_of
 from workbench.automaton.budgets import Budgets
 from workbench.automaton.finite import determinise, minimise, to_graph
-from workbench.frontends.json_schema.emit.writer import ANY_CHARACTER
+from workbench.frontends.json_schema.emit.any_value import ANY_CHARACTER
 from workbench.grammar.ir import (
     Alt,
     ByteSet,

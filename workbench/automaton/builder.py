@@ -9,39 +9,38 @@ demand promise it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.budgets import Budgets, too_complex
-from workbench.automaton.determinise import (
-    Determinised,
-    Parts,
-    determinise,
-    merged,
-    without_own_frames,
-)
+from workbench.automaton.determinise import Determinised, determinise, laid_out
 from workbench.automaton.entry_positions import EntryPositions
 from workbench.automaton.fragments import Rows
 from workbench.automaton.network import (
-    JUMP,
     NOT_BUILT,
     Automaton,
     Sources,
 )
-from workbench.automaton.rows import Skips, by_source, closure, offsets, useful_rows
+from workbench.automaton.rows import useful_rows
+from workbench.automaton.subset_kernels import Nfa
 from workbench.changes import assigned, at_once
-from workbench.grammar.analysis import Analysis
+from workbench.errors import GrammarTooComplex
+from workbench.grammar.analysis import Analysis, analyse
 from workbench.grammar.ir import (
     Expr,
     Token,
 )
+from workbench.grammar.lazy import LazyRules, SharedRules
 
 __all__ = ["grow_automaton"]
 
+#: of what a grammar may have, what is shared with others is no larger part than one of so many
+_SHARE = 16
 #: positions built at once: ahead, when the automaton is made; when an entry is missing; of parts of rules
-_AHEAD, _MORE, _PARTS = 6000, 1000, 1000
+_AHEAD, _MORE, _PARTS = 2000, 1000, 1000
 
 
 class _Kept(NamedTuple):
@@ -64,6 +63,8 @@ class _Builder(EntryPositions):
         budgets: Budgets,
     ) -> None:
         super().__init__(rules, analysis, terminals, budgets)
+        #: bytes, and symbols of tokens
+        self.n_symbols = 256 + sum(map(len, terminals.values()))
         #: what states stand for
         self.sources = Sources()
         #: positions that may still be looked at to determinise
@@ -71,6 +72,13 @@ class _Builder(EntryPositions):
         #: how many of the entries that wait were taken up: of parts of rules, of rules
         self.taken_up = [0, 0]
         self._kept = self._as_it_is()
+
+    def continued(self, rules: Mapping[str, Expr], analysis: Analysis) -> Self:
+        """See :meth:`EntryPositions.continued`."""
+        one = super().continued(rules, analysis)
+        one.sources = Sources(self.sources)
+        one.taken_up = list(self.taken_up)
+        return one
 
     def _as_it_is(self) -> _Kept:
         return _Kept(tuple(map(len, self._added)), tuple(self.taken_up), self.work, self.positions)
@@ -131,38 +139,40 @@ class _Builder(EntryPositions):
         rows = self.edges()
         for byte in self.missing:
             rows = self._spelled(rows, byte)
-        calls = self._jumps(rows)
+        calls = np.array(self.calls, dtype=np.int32).reshape(-1, 5).T
         final = np.zeros(self.n, dtype=np.bool_)
         final[self.ends] = True
         if self.doubts:
             rows, calls = self._useful(final, rows, calls)
-        affordable = a.n_states < self.budgets.deterministic_states
-        made = self._determinised(final, rows, calls, affordable)
-        parts, first, n = made.parts, a.n_states, made.parts.n
+        made = self._determinised(
+            laid_out(rows, calls, final, self.n_symbols),
+            a.n_states < self.budgets.deterministic_states,
+        )
+        nfa, first, n = made.nfa, a.n_states, made.n
         if first + n > self.budgets.states:
             raise too_complex("states", self.name, budgets=self.budgets)
-        parts.edges[[0, 3]] += first
-        parts.empties[:2] += first
-        parts.calls[0] += first
-        parts.calls[4] += np.where(parts.calls[4] < 0, 0, np.int32(first))
+        targets, empty_targets, returns = nfa.edges[3], nfa.empties[1], nfa.calls[4]
+        targets += first
+        empty_targets += first
+        returns[returns >= 0] += first
         marks, sources = self._marks(a, made)
         more = {
-            "edge_start": offsets(len(a.edge_lo), parts.edges[0], first, n),
-            "empty_start": offsets(len(a.empty_target), parts.empties[0], first, n),
-            "call_start": offsets(len(a.call_entry), parts.calls[0], first, n),
-            **dict(zip(("edge_lo", "edge_hi", "edge_target"), parts.edges[1:], strict=True)),
-            **dict(zip(("empty_target", "empty_guard"), parts.empties[1:], strict=True)),
-            "call_entry": parts.calls[1],
+            "edge_start": nfa.edge_at[1:] + len(a.edge_lo),
+            "empty_start": nfa.empty_at[1:] + len(a.empty_target),
+            "call_start": nfa.call_at[1:] + len(a.call_entry),
+            **dict(zip(("edge_lo", "edge_hi", "edge_target"), nfa.edges[1:], strict=True)),
+            **dict(zip(("empty_target", "empty_guard"), nfa.empties[1:], strict=True)),
+            "call_entry": nfa.calls[1],
             **self._loops(a),
         }
         at_once(
             a.appended(more),
             assigned(
                 a,
-                call_loop=np.concatenate([a.call_loop, parts.calls[2]]),
-                call_watch=np.concatenate([a.call_watch, parts.calls[3]]),
-                call_return=np.concatenate([a.call_return, parts.calls[4]]),
-                final=np.concatenate([a.final, parts.final]),
+                call_loop=np.concatenate([a.call_loop, nfa.calls[2]]),
+                call_watch=np.concatenate([a.call_watch, nfa.calls[3]]),
+                call_return=np.concatenate([a.call_return, returns]),
+                final=np.concatenate([a.final, nfa.final.view(np.bool_)]),
                 n_states=first + n,
                 guards=a.guards + tuple(self.guards)[len(a.guards) :],
                 scopes=a.scopes + tuple(self.scopes)[len(a.scopes) :],
@@ -175,37 +185,22 @@ class _Builder(EntryPositions):
             assigned(self, _kept=self._as_it_is()),
         )
 
-    def _determinised(
-        self, final: NDArray[np.bool_], rows: Rows, calls: Rows, affordable: bool
-    ) -> Determinised:
+    def _determinised(self, nfa: Nfa, affordable: bool) -> Determinised:
         """What was built, deterministic where that can be afforded."""
-        rows = by_source(rows)
-        empty = rows[1] < 0
-        parts = Parts(
-            self.n,
-            final,
-            np.ascontiguousarray(rows[:, ~empty]),
-            np.ascontiguousarray(rows[:, empty][[0, 3, 2]]),
-            np.ascontiguousarray(calls[:, calls[0].argsort(kind="stable")]),
-        )
         firsts, entries, starts, guarded = zip(*self.built, strict=True)
-        chosen = ~np.array(guarded, dtype=np.bool_) & affordable
         bounds = np.array([*firsts, self.n], dtype=np.int32)
         # one that alone is more than all the work is left as it is
-        chosen &= np.diff(bounds) <= self.budgets.deterministic_work
+        chosen = np.diff(bounds) <= self.budgets.deterministic_work
+        chosen &= affordable & ~np.array(guarded, dtype=np.bool_)
         made = determinise(
-            parts,
-            bounds,
-            np.array(starts, dtype=np.int32),
-            chosen,
-            self.work,
+            nfa, bounds, np.array(starts, dtype=np.int32), entries, chosen, self.work
         )
         self.work -= made.work
-        return merged(without_own_frames(made, np.array(entries, dtype=np.int32)))
+        return made
 
     def _marks(self, a: Automaton, made: Determinised) -> tuple[dict[str, Any], Iterator[object]]:
         """What is said of single states: whether they are watched or between members; and where they come from."""
-        n = made.parts.n
+        n = made.n
         bounds = [*made.firsts.tolist(), n]
         watched = np.zeros(n, dtype=np.bool_)
         between = np.zeros(n, dtype=np.bool_)
@@ -267,33 +262,6 @@ class _Builder(EntryPositions):
             np.concatenate([calls[:, ~calling], few], axis=1),
         )
 
-    def _jumps(self, rows: Rows) -> Rows:
-        """The calls, those whose return point offers nothing but the end as jumps."""
-        if not self.calls:
-            return np.zeros((5, 0), dtype=np.int32)
-        calls = np.array(self.calls, dtype=np.int32).T
-        busy = np.zeros(self.n, dtype=np.bool_)
-        plain = (rows[1] & rows[2]) < 0
-        busy[rows[0, ~plain]] = True
-        busy[calls[0]] = True
-        # those without frames only, of which most return to where more follows at once
-        asked = ((calls[2] & calls[3]) == -1) & ~busy[calls[4]]
-        if not asked.any():
-            return calls
-        skips = Skips(rows)
-        ends = set(self.ends)
-        tail: dict[int, bool] = {}
-        for i in np.flatnonzero(asked).tolist():
-            after = int(calls[4, i])
-            if after not in tail:
-                reached = closure(after, skips)
-                tail[after] = not ends.isdisjoint(reached) and not any(
-                    busy[position] for position in reached
-                )
-            if tail[after]:
-                calls[4, i] = JUMP
-        return calls
-
 
 def grow_automaton(
     rules: Mapping[str, Expr],
@@ -307,12 +275,29 @@ def grow_automaton(
     ``start`` has a text; ``terminals`` are the symbols of each token terminal. Raises ``GrammarTooComplex``, also
     later, when the automaton grows.
     """
-    builder = _Builder(rules, analysis, terminals, budgets)
+    shared = rules.shared if isinstance(rules, LazyRules) and not terminals else None
+    seed = None if shared is None else _seed(shared, analysis.missing, budgets)
+    if seed is None:
+        builder = _Builder(rules, analysis, terminals, budgets)
+        automaton = _nothing(builder)
+    else:
+        builder = seed.builder.continued(rules, analysis)
+        automaton = seed.automaton.continued(builder.sources, builder.grow)
     root = builder.entry_for_text(start)
+    if root >= len(automaton.entry_state):
+        builder.grow(automaton, root, _AHEAD)
+    automaton.start = int(automaton.entry_state[root])
+    if NOT_BUILT not in automaton.entry_state:
+        automaton.grow = None
+    return automaton
+
+
+def _nothing(builder: _Builder) -> Automaton:
+    """An automaton without states, which a builder lets grow."""
     none = np.zeros(0, dtype=np.int32)
     zero = np.zeros(1, dtype=np.int32)
     sources = builder.sources
-    automaton = Automaton(
+    return Automaton(
         n_states=0,
         start=0,
         final=np.zeros(0, dtype=np.bool_),
@@ -334,8 +319,27 @@ def grow_automaton(
         empty_start=zero,
         grow=builder.grow,
     )
-    builder.grow(automaton, root, _AHEAD)
-    automaton.start = int(automaton.entry_state[root])
-    if NOT_BUILT not in automaton.entry_state:
-        automaton.grow = None
-    return automaton
+
+
+class _Seed(NamedTuple):
+    """What automata begin with, and the builder that goes on there."""
+
+    builder: _Builder
+    automaton: Automaton
+
+
+@lru_cache(maxsize=32)
+def _seed(shared: SharedRules, missing: frozenset[int], budgets: Budgets) -> _Seed | None:
+    """The entries of rules that many grammars have; None where that would be a large part of what they may have."""
+    first = next(iter(shared.rules))
+    builder = _Builder(shared.rules, analyse({}, first, missing), {}, budgets)
+    automaton = _nothing(builder)
+    try:
+        for name in shared.rules:
+            builder.grow(automaton, builder.entry_for_text(name), 0)
+        automaton.complete()
+    except GrammarTooComplex:
+        return None
+    if _SHARE * max(automaton.n_states, builder.positions) > min(budgets.states, budgets.positions):
+        return None
+    return _Seed(builder, automaton)

@@ -14,8 +14,8 @@ from workbench.changes import assigned
 
 __all__ = ["Columns"]
 
-#: room for rows that columns get beside half of what they have, where they may grow
-_ROOM = 64
+#: room for rows that columns get beside an eighth of what they have, where they may grow
+_ROOM = 16
 
 
 @cache
@@ -47,6 +47,12 @@ class Columns:
         begin = self.begins[self._number[name]]
         return self.array[begin : begin + self.filled[name]]
 
+    def continued(self) -> Columns:
+        """Columns that begin as these, and grow on their own."""
+        one = Columns(self.names, self.grows)
+        one.array, one.begins, one.filled = self.array.copy(), self.begins, self.filled
+        return one
+
     def extended(self, more: Mapping[str, NDArray[Any]]) -> tuple[Columns, Iterator[object]]:
         """The columns with more rows at their ends, and the change (see :mod:`workbench.changes`) into them.
 
@@ -59,7 +65,7 @@ class Columns:
             filled[name] += len(rows)
         longer.array, longer.begins = self.array, self.begins
         if not all(filled[name] <= self._room(name) for name in fresh):
-            rooms = [n + n // 2 + _ROOM for n in filled.values()] if self.grows else filled.values()
+            rooms = [n + n // 8 + _ROOM for n in filled.values()] if self.grows else filled.values()
             longer.begins = list(accumulate(rooms, initial=0))
             longer.array = np.zeros(longer.begins[-1], dtype=np.int32)
             for name, n in self.filled.items():

@@ -9,9 +9,9 @@ edges that it reaches without consuming), and none reaches its own call without 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -50,6 +50,13 @@ from workbench.grammar.thompson import Task
 __all__ = ["EntryPositions"]
 
 _MOST = 2**30
+#: names of what is only added to, while entries are built
+_ADDED = (
+    *("entries", "entry_of_rule", "entry_of_body", "entry_of_watch"),
+    *("entry_of_scope", "members_of", "gatherers", "watching"),
+    *("known_counts", "loop_of", "loops", "extents", "guards", "scopes"),
+    *("watches", "languages", "language_of", "waiting", "within"),
+)
 #: a hundred thousand steps of languages at most
 _languages: Memo[Language] = Memo(100_000)
 
@@ -113,14 +120,22 @@ class EntryPositions(Pieces):
         self.language_of: dict[int, tuple[Graph, int]] = {}
         #: the entry of all texts, where the empty one is among them
         self.whole = -1
-        #: what is only added to, while entries are built
-        self._added: tuple[list[Any] | dict[Any, Any], ...] = (
-            *(self.entries, self.entry_of_rule, self.entry_of_body, self.entry_of_watch),
-            *(self.entry_of_scope, self.members_of, self.gatherers, self.watching),
-            *(self.known_counts, self.loop_of, self.loops, self.extents, self.guards, self.scopes),
-            *(self.watches, self.languages, self.language_of, self.waiting, self.within),
-        )
         self._of_place()
+
+    @property
+    def _added(self) -> Iterator[list[Any] | dict[Any, Any]]:
+        """What is only added to, while entries are built."""
+        return map(vars(self).__getitem__, _ADDED)
+
+    def continued(self, rules: Mapping[str, Expr], analysis: Analysis) -> Self:
+        """Entries of a grammar among whose rules are those that were built here; it goes on after these."""
+        one = object.__new__(type(self))
+        vars(one).update(vars(self))
+        vars(one).update((name, vars(self)[name].copy()) for name in _ADDED)
+        one.rules, one.analysis = rules, analysis
+        one._empty()
+        one._of_place()
+        return one
 
     def _empty(self) -> None:
         """Forget all that was not appended to an automaton yet; positions are numbered from 0 again."""

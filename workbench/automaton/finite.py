@@ -22,6 +22,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.automaton.character_kernels import refine
 from workbench.automaton.lengths import length_range
 from workbench.automaton.subsets import Meter, Ranges, Recogniser, Subsets
 from workbench.grammar.ir import Expr, Graph
@@ -119,24 +120,7 @@ def determinise(expr: Expr, *, rule: str | None = None) -> Dfa:
     byte sets.
     """
     subsets = Subsets(expr, rule)
-    number_of = {subsets.start: 0}
-    queue = [subsets.start]
-    rows: list[list[int]] = []
-    for here in queue:
-        row = []
-        for target in subsets.step(here):
-            if target is None:
-                row.append(-1)
-                continue
-            number = number_of.get(target)
-            if number is None:
-                number = number_of[target] = len(queue)
-                queue.append(target)
-                subsets.meter.states(len(queue))
-            row.append(number)
-        rows.append(row)
-    table = np.array(rows, dtype=np.int32).reshape(len(rows), subsets.n_classes)
-    accepting = np.array([1 in states for states in queue], dtype=np.bool_)
+    table, accepting = subsets.whole()
     return _trim(tuple(subsets.bounds), tuple(subsets.classes), table, accepting)
 
 
@@ -282,8 +266,7 @@ def minimise(dfa: Dfa) -> Dfa:
     """The smallest automaton of the same language: Moore's refinement, all states at a time.
 
     The first partition is by the distance to the nearest end, which already tells apart most states of automata
-    that count characters. Rows are then compared by a hash. The resulting partition is checked in full, and refined
-    with other hashes in the unlikely case that different rows had the same one.
+    that count characters.
     """
     table = _completed(dfa.table)
     accepting = np.append(dfa.accepting, False)
@@ -291,21 +274,12 @@ def minimise(dfa: Dfa) -> Dfa:
     return _quotient(dfa, table, _stable(table, block))
 
 
-def _stable(table: _Table, block: NDArray[np.int64]) -> NDArray[np.int64]:
+def _stable(table: _Table, block: NDArray[np.int64]) -> NDArray[np.int32]:
     """The coarsest partition of the states, finer than a given one, in which equal ones lead to equal ones."""
-    source = np.random.default_rng(1)
-    while True:
-        weights = source.integers(1, 2**63, table.shape[1] + 1, dtype=np.uint64) | np.uint64(1)
-        count = int(block.max()) + 1
-        while True:
-            mixed = block.astype(np.uint64) * weights[-1] + _mix(block[table]) @ weights[:-1]
-            block = np.unique(mixed, return_inverse=True)[1]
-            if (now := int(block.max()) + 1) == count:
-                break
-            count = now
-        _, first = np.unique(block, return_index=True)
-        if np.array_equal(block[table], block[table[first]][block]):
-            return block
+    found = block.astype(np.int32)
+    slots = np.empty(1 << (2 * len(found)).bit_length(), dtype=np.int32)
+    refine(np.ascontiguousarray(table), found, np.empty_like(found), slots, int(found.max()) + 1)
+    return found
 
 
 def told_apart(dfas: Sequence[Dfa], most: int) -> list[tuple[Dfa, frozenset[int]]] | None:
@@ -364,19 +338,13 @@ class _Told:
         return _Told(bounds, classes, united, label[chosen], labels)
 
 
-def _mix(block: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Spread block numbers over 64 bits, so that different sums of them are rarely equal."""
-    mixed = (block.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    return mixed ^ (mixed >> np.uint64(29))
-
-
-def _quotient(dfa: Dfa, table: _Table, block: NDArray[np.int64]) -> Dfa:
+def _quotient(dfa: Dfa, table: _Table, block: NDArray[np.int32]) -> Dfa:
     """One state for each block, that of the start first."""
     chosen, united = _united(table, block)
     return _trim(dfa.bounds, dfa.classes, united, np.append(dfa.accepting, False)[chosen])
 
 
-def _united(table: _Table, block: NDArray[np.int64]) -> tuple[NDArray[np.int64], _Table]:
+def _united(table: _Table, block: NDArray[np.int32]) -> tuple[NDArray[np.int64], _Table]:
     """A state of each block, that of state 0 first, and the table of the blocks."""
     _, first = np.unique(block, return_index=True)
     order = np.argsort(first, kind="stable")

@@ -9,13 +9,13 @@ line in a list. The edges of all these uses, and those of literals, are computed
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
 from typing import Any, Literal as OneOf, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.memo import Memo
+from workbench.automaton.piece_kernels import END, START, Collected, gather
 from workbench.automaton.repeats import LONG_RUN, collapsed, runs_joined
 from workbench.grammar.byte_graph import ByteGraph
 from workbench.grammar.ir import (
@@ -40,8 +40,8 @@ __all__ = ["EXPANSION", "Fragment", "Marks", "Pieces", "Rows"]
 EXPANSION = 6
 #: alternatives beyond this number are sorted into a tree
 _FACTORED = 4
-#: the start and the end in the rows of a fragment; its own positions follow
-_START, _END, _OWN = 0, 1, 2
+#: in the rows of a fragment its own positions follow its start and its end
+_OWN = 2
 #: positions that a fragment has at most
 _MOST = 50_000
 #: in place of a fragment: the expression was met once; none can be made of it
@@ -52,7 +52,8 @@ _NONE: _State = "none"
 #: rows by column
 Rows = NDArray[np.int32]
 #: how much has been collected
-Marks = tuple[int, int, int, int]
+Marks = tuple[int, ...]
+_NO_ROWS = np.zeros((4, 0), dtype=np.int32)
 
 
 class Fragment(NamedTuple):
@@ -97,10 +98,12 @@ class Pieces(Construction):
         """Forget all edges, not the number of positions."""
         #: source, first byte, last byte, target, one after the other; of empty edges -1, guard or -1
         self.rows = array("i")
-        #: source, first of the positions between, target, bytes
-        self.literals: list[tuple[int, int, int, bytes]] = []
-        #: fragment, source, target, first of its own positions
-        self.placed: list[tuple[Fragment, int, int, int]] = []
+        #: source, first of the positions between, target, how many bytes; and the bytes
+        self.literals = array("i")
+        self.texts = bytearray()
+        #: source, target, first of its own positions, how many edges; and the edges
+        self.placed = array("i")
+        self.moved: list[Rows] = []
         #: counted repeats: source, target, what is repeated
         self.repeats: list[tuple[int, int, Repeat]] = []
         #: edges in arrays
@@ -180,7 +183,8 @@ class Pieces(Construction):
 
     def _known(self, expr: Expr) -> Fragment | None:
         """The fragment of an expression, made when it is met for the second time."""
-        if self.expansion != EXPANSION:
+        # what has an origin is one place of a grammar, and mostly used there alone
+        if self.expansion != EXPANSION or expr.origin is not None:
             return None
         found = _fragments.get(expr)
         if isinstance(found, Fragment):
@@ -201,7 +205,8 @@ class Pieces(Construction):
         else:
             first = 0
         if fragment.n_edges:
-            self.placed.append((fragment, a, b, first))
+            self.placed.extend((a, b, first, fragment.n_edges))
+            self.moved.append(fragment.edges)
         for source, target, expr in fragment.counted:
             source = (a, b)[source] if source < _OWN else first + source
             target = (a, b)[target] if target < _OWN else first + target
@@ -211,7 +216,8 @@ class Pieces(Construction):
     def _literal(self, data: bytes, a: int, b: int, origin: Origin | None) -> None:
         n = len(data)
         if n > 1:
-            self.literals.append((a, self.position(origin, n - 1), b, data))
+            self.literals.extend((a, self.position(origin, n - 1), b, n))
+            self.texts += data
         elif n:
             self.rows.extend((a, data[0], data[0], b))
         else:
@@ -277,21 +283,23 @@ class Pieces(Construction):
 
     def marks(self) -> Marks:
         """How much has been collected: with it, :meth:`edges` gives only what comes later."""
-        return len(self.rows), len(self.literals), len(self.placed), len(self.tables)
+        literals, placed = len(self.literals), len(self.placed)
+        return len(self.rows), literals, len(self.texts), placed, len(self.moved), len(self.tables)
 
-    def edges(self, since: Marks = (0, 0, 0, 0)) -> Rows:
+    def edges(self, since: Marks = (0, 0, 0, 0, 0, 0)) -> Rows:
         """Columns source, first byte, last byte and target of all edges, unordered.
 
         Empty edges have -1 as their first byte, and as the last one their guard or -1.
         """
-        rows, literals, placed, tables = since
-        parts = [np.array(self.rows[rows:], dtype=np.int32).reshape(-1, 4).T]
-        if len(self.literals) > literals:
-            parts.append(_of_literals(self.literals[literals:]))
-        if len(self.placed) > placed:
-            parts.append(_moved(self.placed[placed:]))
-        parts += self.tables[tables:]
-        return np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
+        now = self.marks()
+        moved = self.moved[since[4] :]
+        fragments = np.concatenate(moved, axis=1) if moved else _NO_ROWS
+        n = (now[0] - since[0]) // 4 + now[2] - since[2] + fragments.shape[1]
+        out = np.empty((4, n), dtype=np.int32)
+        bounds = np.array([since[:4], now[:4]], dtype=np.int64)
+        gather(Collected(self.rows, self.literals, self.texts, self.placed, fragments), bounds, out)
+        tables = self.tables[since[5] :]
+        return np.concatenate([out, *tables], axis=1) if tables else out
 
 
 #: the kinds of expressions that fragments are made of
@@ -320,10 +328,10 @@ def _made(expr: Expr) -> Fragment | _State:
     recorder = _Recorder()
     recorder.n = _OWN
     try:
-        recorder.connect(expr, _START, _END)
+        recorder.connect(expr, START, END)
     except _TooLarge:
         return _NONE
-    edges = np.ascontiguousarray(recorder.edges())
+    edges = recorder.edges()
     return Fragment(
         recorder.n - _OWN,
         edges,
@@ -363,37 +371,6 @@ def _stands_alone(top: Expr) -> bool:
         if not alone[id(expr)]:
             _fragments.put(expr, _NONE)
     return alone[id(top)]
-
-
-def _of_literals(literals: Sequence[tuple[int, int, int, bytes]]) -> Rows:
-    """The edges of literals, one byte after the other."""
-    sources, firsts, targets, texts = zip(*literals, strict=True)
-    lengths = np.array([len(text) for text in texts])
-    ends = lengths.cumsum()
-    starts = ends - lengths
-    total = int(ends[-1])
-    out = np.empty((4, total), dtype=np.int32)
-    out[1:3] = np.frombuffer(b"".join(texts), dtype=np.uint8)
-    # the positions between are numbered through: byte i leads from the one before to the i-th
-    out[3] = np.arange(total) + (np.array(firsts) - starts).repeat(lengths)
-    out[0] = out[3] - 1
-    out[0, starts] = sources
-    out[3, ends - 1] = targets
-    return out
-
-
-def _moved(placed: Sequence[tuple[Fragment, int, int, int]]) -> Rows:
-    """The edges of fragments with positions for sources and targets, in place of numbers within a fragment."""
-    out = np.concatenate([one[0].edges for one in placed], axis=1)
-    lengths = [one[0].n_edges for one in placed]
-    table = np.array([one[1:] for one in placed], dtype=np.int32)
-    starts, ends, offsets = table.repeat(lengths, axis=0).T
-    columns = out[::3]
-    at_start, at_end = columns == _START, columns == _END
-    columns += offsets
-    np.copyto(columns, starts, where=at_start)
-    np.copyto(columns, ends, where=at_end)
-    return out
 
 
 def _leaves(expr: Expr, most: int) -> int:

@@ -127,6 +127,12 @@ class Runs(Sequence[_T]):
         self._values: list[_T] = []
         self._n = 0
 
+    def continued(self) -> Runs[_T]:
+        """Values that begin as these."""
+        one: Runs[_T] = Runs()
+        one._begins, one._values, one._n = list(self._begins), list(self._values), self._n
+        return one
+
     def more(self, first: int, n: int, runs: Iterable[tuple[int, _T]]) -> Iterator[object]:
         """The change (see :mod:`workbench.changes`) by ``n`` more states, ``first`` the first of them.
 
@@ -172,13 +178,19 @@ class Runs(Sequence[_T]):
 
 
 class Sources:
-    """Which parts of a grammar each state stands for: a set of positions, which belong to rules and have origins."""
+    """Which parts of a grammar each state stands for: a set of positions, which belong to rules and have origins.
 
-    def __init__(self) -> None:
-        self.at = np.zeros(1, dtype=np.int64)
-        self.members = np.zeros(0, dtype=np.int32)
+    They begin with those ``before``.
+    """
+
+    def __init__(self, before: Sources | None = None) -> None:
+        self.at: NDArray[np.int64] = np.zeros(1, dtype=np.int64)
+        self.members: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
         self.names: Runs[str] = Runs()
         self.places: Runs[Origin | None] = Runs()
+        if before is not None:
+            self.at, self.members = before.at, before.members
+            self.names, self.places = before.names.continued(), before.places.continued()
         #: by state
         self.rules: Sequence[tuple[str, ...]] = _OfStates(self, self.names)
         self.origins: Sequence[tuple[Origin, ...]] = _OfStates(self, self.places)
@@ -322,6 +334,16 @@ class Automaton:
         """The change (see :mod:`workbench.changes`) to an automaton whose columns of these names have more rows."""
         longer, change = self.columns.extended(more)
         return chain(change, assigned(self, **{name: longer[name] for name in NETWORK}))
+
+    def continued(self, sources: Sources, grow: Callable[..., None]) -> Automaton:
+        """An automaton that begins as this one, which does not grow, and grows on its own."""
+        one = object.__new__(Automaton)
+        for name in Automaton.__slots__:
+            setattr(one, name, getattr(self, name))
+        one.columns = self.columns.continued()
+        one.state_rules, one.state_origins = sources.rules, sources.origins
+        one.grow = grow
+        return one
 
     def __repr__(self) -> str:
         more = f", {self.waiting} not built yet" if self.waiting else ""

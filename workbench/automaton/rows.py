@@ -10,8 +10,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.automaton.network import JUMP
-
 __all__ = ["Skips", "by_source", "closure", "offsets", "skips_of", "useful_rows"]
 
 _Rows = NDArray[np.int32]
@@ -70,15 +68,12 @@ def useful_rows(final: NDArray[np.bool_], rows: _Rows, calls: _Rows) -> tuple[_R
     sources: list[list[int]] = [[] for _ in final]
     for some, column in ((rows, 3), (calls, 4)):
         for source, target in zip(some[0].tolist(), some[column].tolist(), strict=True):
-            if target != JUMP:
-                sources[target].append(source)
+            sources[target].append(source)
     useful = final.copy()
-    useful[calls[0, calls[4] == JUMP]] = True
     todo = np.flatnonzero(useful).tolist()
     while todo:
         for source in sources[todo.pop()]:
             if not useful[source]:
                 useful[source] = True
                 todo.append(source)
-    kept = (calls[4] == JUMP) | useful[np.maximum(calls[4], 0)]
-    return rows[:, useful[rows[3]]], calls[:, kept]
+    return rows[:, useful[rows[3]]], calls[:, useful[calls[4]]]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from workbench.jit import Array, Kernels, Kind, Record, entry
 
-__all__ = ["COUNTS", "LEFT", "Dfa", "Nfa", "Scratch", "subsets", "unite"]
+__all__ = ["COUNTS", "DFA", "LEFT", "NFA", "Dfa", "Nfa", "Scratch", "subsets", "unite"]
 
 _Column = NDArray[np.int32]
 
@@ -30,7 +30,11 @@ SEED = 0x1F123BB5
 
 
 class Nfa(NamedTuple):
-    """What is read: positions with edges in CSR form (see :class:`~workbench.automaton.determinise.Parts`)."""
+    """Positions with edges, empty edges and calls in CSR form, sorted by source.
+
+    Columns of ``edges`` are source, first symbol, last symbol, target; of ``empties`` source, target, guard or -1; of
+    ``calls`` source, entry, loop, watch, return (-1: jump). There may be room behind the last ones.
+    """
 
     edge_at: _Column
     empty_at: _Column
@@ -42,10 +46,16 @@ class Nfa(NamedTuple):
 
 
 class Dfa(NamedTuple):
-    """What is made, with room to grow: states, where each begins among ``members``, edges, and where entries begin."""
+    """What is made, with room to grow: states with edges in CSR form, as of an :class:`Nfa`, and where entries begin.
 
-    final: _Column
+    State ``s`` is the set ``members[at[s]:at[s + 1]]`` of positions.
+    """
+
+    final: NDArray[np.uint8]
     at: _Column
+    edge_at: _Column
+    empty_at: _Column
+    call_at: _Column
     edges: _Column
     empties: _Column
     calls: _Column
@@ -69,26 +79,30 @@ class Scratch(NamedTuple):
 
 
 _INT32, _INT64, _UINT8, _TABLE = Array("int32"), Array("int64"), Array("uint8"), Array("int32", 2)
+NFA = Record(
+    "an NFA",
+    {
+        **dict.fromkeys(("edge_at", "empty_at", "call_at"), _INT32),
+        "final": _UINT8,
+        **dict.fromkeys(("edges", "empties", "calls"), _TABLE),
+    },
+)
+DFA = Record(
+    "a DFA",
+    {
+        "final": _UINT8,
+        **dict.fromkeys(("at", "edge_at", "empty_at", "call_at"), _INT32),
+        **dict.fromkeys(("edges", "empties", "calls"), _TABLE),
+        **dict.fromkeys(("members", "starts", "firsts"), _INT32),
+        "counts": _INT64,
+    },
+)
 _KINDS: dict[str, Kind] = {
-    "nfa": Record(
-        "an NFA",
-        {
-            **dict.fromkeys(("edge_at", "empty_at", "call_at"), _INT32),
-            "final": _UINT8,
-            **dict.fromkeys(("edges", "empties", "calls"), _TABLE),
-        },
-    ),
-    "dfa": Record(
-        "a DFA",
-        {
-            **dict.fromkeys(("final", "at"), _INT32),
-            **dict.fromkeys(("edges", "empties", "calls"), _TABLE),
-            **dict.fromkeys(("members", "starts", "firsts"), _INT32),
-            "counts": _INT64,
-        },
-    ),
+    "nfa": NFA,
+    "dfa": DFA,
     "work": Record("scratch space", dict.fromkeys(Scratch._fields, _INT32) | {"stamp": _INT64}),
-    **dict.fromkeys(("firsts", "starts", "same", "found"), _INT32),
+    **dict.fromkeys(("firsts", "starts", "same", "found", "offsets", "table", "leader"), _INT32),
+    "rows": _TABLE,
     "chosen": _UINT8,
 }
 _KERNELS = Kernels(__name__, [Path(__file__)], _KINDS, ("subsets_of_entries", "unite_states"))
@@ -400,6 +414,17 @@ def as_it_is(nfa, dfa, first, last):
 
 
 @jit
+def offsets_of(rows, size, offsets, n):
+    """Where the rows of each of ``n`` states begin, and the end of the last one's; they are sorted by source."""
+    at = 0
+    for state in range(n):
+        offsets[state] = at
+        while at < size and rows[0, at] == state:
+            at += 1
+    offsets[n] = at
+
+
+@jit
 def subsets_of_entries(nfa, dfa, work, firsts, starts, chosen):
     """All entries; DONE, or what there is no room for."""
     counts = dfa.counts
@@ -424,6 +449,10 @@ def subsets_of_entries(nfa, dfa, work, firsts, starts, chosen):
         done = int(as_it_is(nfa, dfa, first, last))
         if done != DONE:
             return done
+    n = int(counts[STATES])
+    offsets_of(dfa.edges, int(counts[EDGES]), dfa.edge_at, n)
+    offsets_of(dfa.empties, int(counts[EMPTIES]), dfa.empty_at, n)
+    offsets_of(dfa.calls, int(counts[CALLS]), dfa.call_at, n)
     return DONE
 
 
@@ -476,9 +505,8 @@ def signature(nfa, same, state):
 
 
 @jit
-def united(nfa, work, same, first, last):
+def united(nfa, table, same, first, last):
     """One pass over the states of an entry, from the last: what follows is united before. Whether any were."""
-    table = work.table
     size = 64
     while size < 2 * (last - first):
         size *= 2
@@ -501,24 +529,27 @@ def united(nfa, work, same, first, last):
 
 
 @jit
-def unite_states(nfa, work, firsts, chosen, same, found):
-    """Point states in ``found`` to one that ends and goes on alike, entry by entry; whether there are any.
+def unite_states(dfa, nfa, table, leader, same, found):
+    """Point states in ``found`` to one that ends and goes on alike, entry by entry.
 
-    At first each state points to itself, in ``same``, which is for the work, and in ``found``.
+    ``nfa`` has the same states; ``table``, ``leader`` and ``same`` are for the work. Only entries without empty edges
+    are looked at: the states of others do not show all that they offer in their edges and calls.
     """
-    any_ = False
-    for i in range(chosen.size):
-        first, last = int(firsts[i]), int(firsts[i + 1])
-        if chosen[i] == 0 or last - first < 2:
+    n = int(dfa.counts[STATES])
+    for state in range(n):
+        same[state] = state
+        found[state] = state
+    for i in range(dfa.firsts.size):
+        first = int(dfa.firsts[i])
+        last = int(dfa.firsts[i + 1]) if i + 1 < dfa.firsts.size else n
+        if last - first < 2 or nfa.empty_at[first] < nfa.empty_at[last]:
             continue
         passes = 0
-        while passes < PASSES and united(nfa, work, same, first, last):
-            any_ = True
+        while passes < PASSES and united(nfa, table, same, first, last):
             passes += 1
         if passes == 0:
             continue
         # the first of each kind stands for all
-        leader = work.listed
         for state in range(first, last):
             leader[state - first] = -1
         for state in range(first, last):
@@ -528,7 +559,6 @@ def unite_states(nfa, work, firsts, chosen, same, found):
             if leader[top - first] < 0:
                 leader[top - first] = state
             found[state] = leader[top - first]
-    return any_
 
 
 _KERNELS.finished()

@@ -1,11 +1,23 @@
-"""Subset construction over characters: one deterministic step at a time, with its work counted."""
+"""Subset construction over characters, whole or one deterministic step at a time, with its work counted."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from workbench.automaton.budgets import in_force, too_complex
+from workbench.automaton.character_kernels import (
+    COUNTS,
+    STATES,
+    WORK,
+    Made,
+    Positions,
+    Space,
+    construct,
+)
 from workbench.grammar.ir import CharSet, Expr, Literal, Origin, Repeat
 from workbench.grammar.thompson import Construction, Task
 
@@ -187,6 +199,71 @@ class Subsets:
                 done[key] = self._important(key)
             out.append(done[key])
         return out
+
+    def whole(self) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """Where each state leads by the classes (-1: nowhere), the start first, and which of them accept.
+
+        Raises ``GrammarTooComplex`` past the budget.
+        """
+        meter = self.meter
+        nfa = self._in_arrays()
+        n = len(self.nfa.empty)
+        # more targets at once are too much work
+        pairs = int(np.diff(nfa.class_at)[nfa.move_set].sum())
+        space = Space(
+            np.zeros(n, dtype=np.int64),
+            np.empty(n, dtype=np.int32),
+            np.empty(n + 1, dtype=np.int32),
+            np.empty(0, dtype=np.int32),
+            np.empty(self.n_classes + 2, dtype=np.int32),
+            np.empty(min(pairs, meter.most_work) + 1, dtype=np.int32),
+            np.empty(self.n_classes, dtype=np.int32),
+            np.empty(self.n_classes, dtype=np.int32),
+            np.empty(self.n_classes, dtype=np.int64),
+            np.empty(self.n_classes, dtype=np.int32),
+        )
+        # states, their members
+        sizes = [64, 64 + 8 * n]
+        while True:
+            made = Made(
+                np.empty((sizes[0], self.n_classes), dtype=np.int32),
+                np.empty(sizes[0] + 1, dtype=np.int32),
+                np.empty(sizes[1], dtype=np.int32),
+                np.zeros(COUNTS, dtype=np.int64),
+            )
+            made.counts[WORK] = meter.work
+            space.stamp[:] = 0
+            room = space._replace(slots=np.empty(4 * sizes[0], dtype=np.int32))
+            full = int(construct(nfa, made, room, meter.most_work, meter.most_states))
+            if full < 0:
+                break
+            sizes[full] *= 2
+        meter.spend(int(made.counts[WORK]) - meter.work)
+        states = int(made.counts[STATES])
+        meter.states(states)
+        accepting = np.zeros(states, dtype=np.bool_)
+        accepts = np.flatnonzero(made.members[: made.at[states]] == 1)
+        accepting[made.at[: states + 1].searchsorted(accepts, side="right") - 1] = True
+        return made.table[:states], accepting
+
+    def _in_arrays(self) -> Positions:
+        """The positions in CSR form."""
+        nfa = self.nfa
+        moves = [move for some in nfa.moves for move in some]
+        return Positions(
+            _offsets(nfa.empty),
+            np.array([target for some in nfa.empty for target in some], dtype=np.int32),
+            _offsets(nfa.moves),
+            np.array([number for number, _ in moves], dtype=np.int32),
+            np.array([target for _, target in moves], dtype=np.int32),
+            _offsets(self.classes_of),
+            np.array([kind for some in self.classes_of for kind in some], dtype=np.int32),
+        )
+
+
+def _offsets(lists: Sequence[Sequence[object]]) -> NDArray[np.int32]:
+    """Where each of some lists begins when they stand one after the other, and where the last one ends."""
+    return np.cumsum([0, *map(len, lists)], dtype=np.int32)
 
 
 class Recogniser:

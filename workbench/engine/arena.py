@@ -35,7 +35,7 @@ __all__ = [
 #: words of a new arena and of new transitions, and slots of a new unique table, a power of two
 ARENA_WORDS = 1 << 16
 TRANSITION_WORDS = 1 << 20
-UNIQUE_SLOTS = 1 << 12
+UNIQUE_SLOTS = 1 << 10
 #: arrays below this many bytes come from the heap
 _SMALL = 1 << 16
 

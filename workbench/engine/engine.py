@@ -48,6 +48,8 @@ __all__ = ["Engine"]
 _LEAST, _LEAST_TRANSITIONS, _NO_ROOM = 1 << 18, 1 << 25, 2**31 - 2**20
 #: situations whose stored masks are found at once; a power of two
 _RECENT = 512
+#: stored masks that there is room for at first; a power of two
+_MASKS = 64
 #: scratch space that was used, what the builder and the rules know, at least
 _OTHER_BYTES = 100_000
 _USED, _DFA_STATES = constants.USED, constants.DFA_STATES
@@ -152,9 +154,9 @@ class Engine:
     def _begin_masks(self, ctx: Context) -> None:
         ctx.place(
             recent=np.zeros(2 * _RECENT, dtype=np.int64),
-            masks_at=np.zeros(514, dtype=np.int64),
-            mask_hash=np.zeros(514, dtype=np.int64),
-            mask_table=np.full(1024, -1, dtype=np.int32),
+            masks_at=np.zeros(2 * _MASKS + 2, dtype=np.int64),
+            mask_hash=np.zeros(2 * _MASKS + 2, dtype=np.int64),
+            mask_table=np.full(4 * _MASKS, -1, dtype=np.int32),
         )
         ctx.count[constants.N_MASKS] = 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,9 @@ from workbench.engine.arena import room_for
 from workbench.engine.kernels import constants as k
 from workbench.engine.kernels.context import COLUMNS, SCRATCH, Context
 from workbench.engine.slices import Slices
+from workbench.engine.table_kernels import number_sites, plant
 from workbench.grammar.components import strongly_connected
 from workbench.grammar.ir import Gather
-from workbench.grammar.prefixes import common_prefix
 
 __all__ = ["Packed", "place_scratch"]
 
@@ -33,6 +33,7 @@ _GUARDS |= {"empty": k.EMPTY_TEXT, "peek": k.LOOK_ABOVE, "value": k.CONSTANT, "n
 _GUARDS["room"] = k.ROOM_FOR
 _ROLES = {"": 0, "name": k.NAME_ROLE, "string": k.STRING_ROLE, "number": k.NUMBER_ROLE}
 _GATHERS = {"object": k.OBJECT_OF, "array": k.ARRAY_OF}
+_ZERO = np.zeros(1, dtype=np.int32)
 _More = dict[str, NDArray[np.generic]]
 
 
@@ -48,7 +49,6 @@ class Packed:
         self.columns = Columns(COLUMNS, grows=automaton.grow is not None)
         self.n_symbols = 256 + len(automaton.symbols)
         self.words = (self.n_symbols + 31) // 32
-        self._sites: dict[tuple[int, int], int] = {}
         self._loose: list[int] = []
         #: whether it is known once and for all what may come first in entries and whom they call
         self._ranked = automaton.grow is None and not len(automaton.empty_target)
@@ -105,22 +105,15 @@ class Packed:
         known = self._filled["call_return"]
         if known == len(a.call_return):
             return
-        fresh = a.call_return[known:].astype(np.int32)
-        # a site's loop, or -1 - its watch, or where scopes begin - its scope
-        watch = a.call_watch[known:]
-        loops = np.where(watch >= 0, -1 - watch, a.call_loop[known:])
-        loops = np.where(watch < -1, k.SCOPE_SITE + 2 + watch, loops)
-        counted = np.flatnonzero((a.call_loop[known:] >= 0) | (watch != -1))
-        # an interrupt may have left numbers behind, which are given out once more
-        sites, n_sites = self._sites, self._filled["site_loop"]
-        keys = zip(loops[counted].tolist(), fresh[counted].tolist(), strict=True)
-        numbers = [sites.setdefault(key, len(sites)) for key in keys]
-        fresh[counted] = numbers
-        fresh[counted] += k.SITE_BASE
+        fresh = a.call_return[known:].copy()
+        n_sites = self._filled["site_loop"]
+        sites = np.empty((2, n_sites + len(fresh)), dtype=np.int32)
+        sites[:, :n_sites] = self.columns["site_loop"], self.columns["site_return"]
+        table = np.empty(1 << (2 * sites.shape[1]).bit_length(), dtype=np.int32)
+        calls = a.call_loop[known:], a.call_watch[known:], fresh
+        n = number_sites(*calls, *sites, table, n_sites)
         more["call_return"] = fresh
-        if len(sites) > n_sites:
-            added = np.array(list(islice(sites, n_sites, None)), dtype=np.int32)
-            more["site_loop"], more["site_return"] = added[:, 0], added[:, 1]
+        more["site_loop"], more["site_return"] = sites[:, n_sites:n]
 
     def _add_entries(self, more: _More) -> None:
         """Where entries begin; which symbols come first and who calls whom, where all are built."""
@@ -233,41 +226,31 @@ class Packed:
         fresh = self.automaton.watches[self._filled["watch_root"] :]
         if not fresh:
             return
-        roots: list[int] = []
-        parents: list[int] = []
-        ends: list[int] = []
-        tails: list[bytes] = []
-        n = 0
-        for watch in fresh:
-            path, before = [n], b""
-            roots.append(n)
-            n += 1
-            # in order, a text leaves the way of the one before it once
-            for text in sorted(text.encode("utf-8", "surrogatepass") for text in watch.texts):
-                shared = common_prefix(before, text)
-                del path[shared + 1 :]
-                longer = range(n, n + len(text) - shared)
-                if longer:
-                    parents.append(path[-1])
-                    parents += longer[:-1]
-                    path += longer
-                    tails.append(text[shared:])
-                    n = longer.stop
-                ends.append(path[-1])
-                before = text
-        first = self._filled["tree_end"]
-        at = np.array(parents, dtype=np.int32)
-        order = at.argsort(kind="stable")
-        starts = self._filled["tree_byte"] + np.bincount(at, minlength=n).cumsum()
-        if not self._filled["tree_start"]:
-            starts = np.concatenate([np.zeros(1, dtype=np.int64), starts])
-        end = np.zeros(n, dtype=np.int32)
-        end[ends] = 1
-        more["watch_root"] = first + np.array(roots, dtype=np.int32)
-        more["tree_start"] = starts
-        more["tree_byte"] = np.frombuffer(b"".join(tails), dtype=np.uint8)[order]
-        more["tree_node"] = first + np.delete(np.arange(n), roots)[order]
-        more["tree_end"] = end
+        # those of each watch in order, one after the other
+        texts = [
+            sorted(text.encode("utf-8", "surrogatepass") for text in watch.texts) for watch in fresh
+        ]
+        lengths = [len(text) for some in texts for text in some]
+        room = len(fresh) + sum(lengths)
+        roots, starts, path = np.empty((3, room), dtype=np.int32)
+        nodes, children = np.empty((3, room), dtype=np.int32), np.empty((2, room), dtype=np.int32)
+        n = plant(
+            b"".join(text for some in texts for text in some),
+            np.array(lengths, dtype=np.int32),
+            np.array([len(some) for some in texts], dtype=np.int32),
+            roots[: len(fresh)],
+            nodes,
+            children,
+            starts,
+            path,
+        )
+        first, n_children = self._filled["tree_end"], self._filled["tree_byte"]
+        ends = starts[:n] + n_children
+        more["watch_root"] = first + roots[: len(fresh)]
+        more["tree_start"] = ends if self._filled["tree_start"] else np.concatenate([_ZERO, ends])
+        more["tree_byte"], of_bytes = children[:, : n - len(fresh)]
+        more["tree_node"] = of_bytes + first
+        more["tree_end"] = nodes[2, :n]
 
 
 def _add_gather(gather: Gather | None, sets: list[int], first: int) -> tuple[int, int, int, int]:

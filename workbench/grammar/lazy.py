@@ -12,7 +12,20 @@ from types import MappingProxyType
 from workbench.forks import Level, fork_lock
 from workbench.grammar.ir import Expr, Ref, walk
 
-__all__ = ["LazyRules", "captured", "viewed", "written_ahead"]
+__all__ = ["LazyRules", "SharedRules", "captured", "viewed", "written_ahead"]
+
+
+class SharedRules:
+    """Rules that many grammars have under the same names, and as the same objects; they use no others.
+
+    They promise what :class:`LazyRules` promise. What an automaton has of them is made once (``automaton/seeds.py``);
+    two of these are equal only if they are the same.
+    """
+
+    __slots__ = ("__weakref__", "rules")
+
+    def __init__(self, rules: Mapping[str, Expr]) -> None:
+        self.rules = rules
 
 
 class LazyRules(Mapping[str, Expr]):
@@ -28,10 +41,12 @@ class LazyRules(Mapping[str, Expr]):
 
     ``written`` are rules that are there already and promise nothing: those among which others are embedded.
     ``captures`` are rules whose texts are told apart in what was read, each with the name that it has there.
+    ``shared`` are those of the rules that other grammars have as well.
     """
 
     written: Mapping[str, Expr] = MappingProxyType({})
     captures: Mapping[str, str] = MappingProxyType({})
+    shared: SharedRules | None = None
 
     def __init__(self, emit: Callable[[str], Expr], start: str, key: str | None = None) -> None:
         self._emit = emit
@@ -86,6 +101,7 @@ class _View(LazyRules):
         self.written = written
         self.emitted.update(written)
         self.captures = rules.captures
+        self.shared = rules.shared
         #: the grammars that stand in them
         self.parts = getattr(rules, "parts", {})
 

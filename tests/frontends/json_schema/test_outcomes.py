@@ -16,7 +16,7 @@ from workbench.errors import (
     WorkbenchError,
 )
 from workbench.frontends.json_schema import json_schema
-from workbench.frontends.json_schema.emit.writer import ANY_STRING
+from workbench.frontends.json_schema.emit.any_value import ANY_STRING
 from workbench.grammar.ir import Graph, Ref, Scope, walk
 from workbench.grammar.lazy import LazyRules
 

@@ -179,7 +179,7 @@ class AuthorParse(Earley):
         return state.final or (node.kind == "repeat" and item[2] >= node.least)
 
     def paths(self, here: int, limit: int = 8) -> Iterator[list[Item]]:
-        """The items that are open in a column, innermost first, by each of the ways to read it: a shortest to each top."""
+        """The items that are open in a column, innermost first, by a shortest of the ways to each top."""
         for top in self._tops(here)[:limit]:
             path = self._path(top)
             if path is not None:

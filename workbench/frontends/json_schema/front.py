@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from workbench.automaton.budgets import Budgets, chosen, using
 from workbench.collector import CollectorWaits
 from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar
 from workbench.frontends.json_schema.containers.unique_items import plan_unique_items
+from workbench.frontends.json_schema.emit.any_value import any_value
 from workbench.frontends.json_schema.emit.emitter import Emitter
 from workbench.frontends.json_schema.emit.indent import indented
 from workbench.frontends.json_schema.emit.tag_styles import STYLES
@@ -141,7 +141,7 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
         *([] if whitespace_pattern is None else ["pattern", whitespace_pattern]),
     ]
 
-    def make(parsed: dict[str, Any] | bool) -> Grammar:
+    def make(parsed: dict[str, Any] | bool, given: str | None) -> Grammar:
         document = Document(
             parsed,
             report=on_unsupported == "report",
@@ -156,7 +156,7 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
         )
         grammar = _grammar(document, laid, spelling, unique_keys, style)
         if registry is None and isinstance(grammar.rules, LazyRules):
-            grammar.rules.key = content_key(parsed, told, asdict(limits))
+            grammar.rules.key = content_key(given or parsed, told, limits_of(limits))
         return grammar
 
     with using(limits):
@@ -167,11 +167,16 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
 
 
 def _kept(
-    schema: Any, options: list[Any], make: Callable[[dict[str, Any] | bool], Grammar]
+    schema: Any, options: list[Any], make: Callable[[dict[str, Any] | bool, str | None], Grammar]
 ) -> Grammar:
     """The grammar of a schema in any form, made if it is not there, of values that nobody else has."""
     if type(schema) is str or type(schema) is bytes:
-        return kept("json_schema of a text", schema, options, lambda: make(read_schema(schema)))
+
+        def read_text() -> Grammar:
+            parsed = read_schema(schema)
+            return make(parsed, content(parsed))
+
+        return kept("json_schema of a text", schema, options, read_text)
     given = content(schema)
     if given is None:
         schema = read_schema(schema)
@@ -186,7 +191,7 @@ def _kept(
                 parsed = read_schema(pickle.loads(data))
             if given is not None and repr(parsed) != given:
                 raise RuntimeError("the schema was changed by another thread while it was read")
-            return make(parsed)
+            return make(parsed, given)
 
     return kept("json_schema", given, options, read)
 
@@ -198,12 +203,11 @@ def _grammar(
     notation = document.notation
     with CollectorWaits():
         document.read()
-        writer = Writer(laid, spelling, unique_keys)
+        writer = Writer(any_value(laid, spelling, unique_keys, notation))
         rules, start = _rules(document, writer, spelling, unique_keys, style)
     outcomes = (*_restrictions(laid, spelling, notation), *document.outcomes)
-    if (
-        style != "json"
-    ):  # they may be empty and have markers, which rules that are written on demand are not
+    if style != "json":
+        # they may be empty and have markers, which rules that are written on demand are not
         return Grammar(rules.all(), start, "json_schema", document.schema, outcomes)
     if laid.indent is not None:
         rules = indented(rules, start, writer.flat, laid.indent)

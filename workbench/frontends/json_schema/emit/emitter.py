@@ -42,8 +42,14 @@ from workbench.frontends.json_schema.containers.emptiness import placed
 from workbench.frontends.json_schema.containers.object_plan import ObjectPlan
 from workbench.frontends.json_schema.containers.propagate import plain_parts
 from workbench.frontends.json_schema.containers.value_counts import ValueCounter
+from workbench.frontends.json_schema.emit.any_value import (
+    BOOLEAN_VALUE,
+    NO_NAME,
+    NULL_VALUE,
+    QUOTE,
+)
 from workbench.frontends.json_schema.emit.unique_emitter import UniqueEmitter
-from workbench.frontends.json_schema.emit.writer import QUOTE, Writer
+from workbench.frontends.json_schema.emit.writer import Writer
 from workbench.frontends.json_schema.logic import facts as f
 from workbench.frontends.json_schema.logic.formula import FALSE, TRUE, Formula, facts_in
 from workbench.frontends.json_schema.logic.intervals import numbers_in
@@ -71,12 +77,6 @@ __all__ = ["Emitter"]
 #: Most cases that one object in any order is cut into.
 MAX_CASES = 256
 
-_NULL = Literal(b"null")
-#: The empty name, as the first member of its scope; within quotes, so that the guard asks when it ends.
-_NO_NAME = Seq((QUOTE, Guard("take", 1), QUOTE))
-#: The expression for ``true`` or ``false``.
-BOOLEAN_VALUE = Alt((Literal(b"true"), Literal(b"false")))
-
 
 class Emitter:
     """Writes the values of nodes by a :class:`Writer`."""
@@ -96,7 +96,7 @@ class Emitter:
         self._once = writer.once
         self._layout = writer.layout
         self._notation = notation
-        self._any_number = numbers_in(TRUE, notation)
+        self._any_value = writer.any_value
         self._uses: dict[int, Expr] = {}
         self._known: dict[Hashable, Expr] = {}
         #: into how many cases a formula may be cut, and the facts looked at for it and its like
@@ -148,7 +148,7 @@ class Emitter:
         if kind == BOOLEAN:
             fitting = [v for v in (True, False) if self._nodes.satisfies(v, formula)]
             return BOOLEAN_VALUE if len(fitting) == 2 else either(*map(self._literal, fitting))
-        return _NULL if self._nodes.satisfies(None, formula) else NEVER
+        return NULL_VALUE if self._nodes.satisfies(None, formula) else NEVER
 
     def _structure(self, kind: int, formula: Formula) -> Expr:
         """Objects or arrays: a use of the rule for their formula."""
@@ -223,12 +223,11 @@ class Emitter:
         expr = self._in_order(plan, origin, Guard("other"), Guard("may", 0, True))
         return expr if expr == NEVER else Scope(expr, 1, 0, 0, count, origin=origin)
 
-    def _scoped(self, expr: Expr, others: bool, plan: ObjectPlan | None = None) -> Expr:
+    def _scoped(self, expr: Expr, others: bool, plan: ObjectPlan) -> Expr:
         """An object, with a record of the names that are not listed where there are such."""
         if not (others and self._once) or expr == NEVER:
             return expr
-        names = plan is None or ample_names(plan)
-        return Scope(expr, 1, names=names, origin=expr.origin)
+        return Scope(expr, 1, names=ample_names(plan), origin=expr.origin)
 
     def _in_any_order(self, plan: ObjectPlan, origin: Origin) -> Expr:
         if plan.open is not TRUE:
@@ -335,7 +334,7 @@ class Emitter:
         member = self._layout.member(key, value, False, None).expr
         if not self._once or not plan.has_empty_name(number):
             return member
-        return Alt((member, self._layout.member(_NO_NAME, value, False, None).expr))
+        return Alt((member, self._layout.member(NO_NAME, value, False, None).expr))
 
     def _machine(self, plan: ObjectPlan | ArrayPlan, origin: Origin) -> Expr:
         """An object or array whose formula is decided as it is read."""
@@ -408,7 +407,7 @@ class Emitter:
 
     def _string(self, formula: Formula, origin: Origin) -> Expr:
         if formula is TRUE:
-            return self._writer.any_string
+            return self._any_value.string
         key = ("string", id(formula))
         known = self._known.get(key)
         if known is None:
@@ -446,7 +445,7 @@ class Emitter:
 
     def _number(self, formula: Formula) -> Expr:
         if formula is TRUE:
-            return self._any_number
+            return self._any_value.number
         for part in plain_parts(formula):
             if isinstance(part, f.Among) and part.positive:
                 fit = [value for value in part.values if self._nodes.satisfies(value, formula)]
@@ -455,32 +454,16 @@ class Emitter:
                 return either(*map(self._literal, fit))
         return numbers_in(formula, self._notation)
 
-    # Shared rules
+    # Any value, by rules that other schemas have, too
 
     def _any_object(self) -> Expr:
-        def make() -> Expr:
-            key = self._writer.other_name(("",)) if self._once else self._writer.any_string
-            other = self._layout.member(key, self._value(), False, None).expr
-            if self._once:
-                none = self._layout.member(_NO_NAME, self._value(), False, None).expr
-                other = Alt((other, none))
-            return self._scoped(self._layout.object([], other, None), True)
-
-        return self._writer.rule((self.manner, "object"), "object", make)
+        return self._any_value.object
 
     def _any_array(self) -> Expr:
-        return self._writer.rule(
-            (self.manner, "array"),
-            "array",
-            lambda: self._layout.array([], self._value(), 0, None),
-        )
+        return self._any_value.array
 
     def _value(self) -> Expr:
-        def make() -> Expr:
-            scalars = (self._writer.string_itself, self._any_number, BOOLEAN_VALUE, _NULL)
-            return Alt((self._any_object(), self._any_array(), *scalars))
-
-        return self._writer.rule((self.manner, "value"), "value", make)
+        return self._any_value.value
 
     def _literal(self, value: Any, ordered: bool = False) -> Expr:
         """One given value; numbers in any plain notation of the same value.
@@ -489,7 +472,7 @@ class Emitter:
         """
         kind = type_bit(value)
         if kind == NULL:
-            return _NULL
+            return NULL_VALUE
         if kind == BOOLEAN:
             return Literal(b"true" if value else b"false")
         if kind & NUMBER:

@@ -304,13 +304,12 @@ class TaggedEmitter(Emitter):
         return self._writer.rule((self.manner, "object"), "object", make)
 
     def _any_array(self) -> Expr:
-        if self._bare:
-            return super()._any_array()
-        return self._writer.rule(
-            (self.manner, "array"),
-            "array",
-            lambda: Repeat(self._tagged(None, "", self._any_contents()), 0, None),
-        )
+        def make() -> Expr:
+            if self._bare:
+                return self._layout.array([], self._value(), 0, None)
+            return Repeat(self._tagged(None, "", self._any_contents()), 0, None)
+
+        return self._writer.rule((self.manner, "array"), "array", make)
 
     def _any_contents(self) -> _Contents:
         origin = Origin()

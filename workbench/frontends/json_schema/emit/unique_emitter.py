@@ -27,7 +27,8 @@ from workbench.frontends.json_schema.containers.distinct import (
 )
 from workbench.frontends.json_schema.containers.object_plan import ObjectPlan
 from workbench.frontends.json_schema.containers.value_counts import Named, ValueCounter, is_distinct
-from workbench.frontends.json_schema.emit.writer import QUOTE, Writer
+from workbench.frontends.json_schema.emit.any_value import QUOTE
+from workbench.frontends.json_schema.emit.writer import Writer
 from workbench.frontends.json_schema.logic.formula import FALSE, TRUE, Formula
 from workbench.frontends.json_schema.logic.nodes import KINDS, Node
 from workbench.frontends.json_schema.scalars.numbers import Notation

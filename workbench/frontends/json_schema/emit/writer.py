@@ -12,70 +12,57 @@ from workbench.automaton.budgets import in_force, using
 from workbench.automaton.finite import Dfa, to_graph, without_empty
 from workbench.frontends.json_schema.containers.compared_texts import is_endless
 from workbench.frontends.json_schema.containers.object_plan import ObjectPlan
+from workbench.frontends.json_schema.emit.any_value import QUOTE, AnyValue
 from workbench.frontends.json_schema.logic.strings import spelled
 from workbench.frontends.json_schema.scalars.counted import Counted
 from workbench.frontends.json_schema.text.json_spelling import (
-    ANY,
     Ranges,
     quoted,
     spell as spell_text,
     spell_class,
 )
-from workbench.frontends.json_schema.text.whitespace import Layout, in_row
+from workbench.frontends.json_schema.text.whitespace import in_row
 from workbench.grammar.ir import (
     NEVER,
     CharSet,
     Expr,
     Graph,
     JsonStyle,
-    Literal,
     Origin,
     OtherText,
     Ref,
-    Repeat,
-    Seq,
 )
 from workbench.grammar.lazy import LazyRules
 from workbench.grammar.names import Names
 
-__all__ = ["ANY_CHARACTER", "ANY_STRING", "QUOTE", "Writer"]
-
-QUOTE = Literal(b'"')
-#: The expressions for one character of a string, and any string.
-ANY_CHARACTER = spell_class(ANY)
-_ANY_CONTENT = Repeat(ANY_CHARACTER, 0, None)
-ANY_STRING = Seq((QUOTE, _ANY_CONTENT, QUOTE))
+__all__ = ["Writer"]
 
 
 class Writer:
     """Names the rules of one grammar, writes each when it is asked for, and spells texts in one style.
 
-    ``layout`` puts whitespace between values. ``style`` is that of :func:`spell_class`. ``once``: names that are
-    not listed come once in an object.
+    ``any_value`` are the rules that it has in common with others, and its options: ``layout`` puts whitespace between
+    values; ``once``: names that are not listed come once in an object.
     """
 
-    def __init__(self, layout: Layout, style: JsonStyle, once: bool) -> None:
-        self.layout = layout
-        self.once = once
+    def __init__(self, any_value: AnyValue) -> None:
+        self.any_value = any_value
+        self.layout = any_value.layout
+        self.once = any_value.once
         #: whether characters were left out that there is no way to write
         self.lost = False
+        shared = any_value.rules.rules
         #: rules that hold no whitespace between values
-        self.flat: set[str] = set()
-        self._style = style
-        self._any_content: Expr = _ANY_CONTENT
-        #: any string, written out
-        self.string_itself: Expr = ANY_STRING
-        if style != "any":
-            self._any_content = Repeat(self.character(ANY), 0, None)
-            self.string_itself = Seq((QUOTE, self._any_content, QUOTE))
+        self.flat: set[str] = {any_value.string.name}
+        self._style: JsonStyle = any_value.style
         self._rules: dict[Hashable, Ref] = {}
         self._texts: dict[Hashable, Expr] = {}
-        self._pending: dict[str, Callable[[], Expr]] = {}
+        self._pending: dict[str, Callable[[], Expr]] = {
+            name: partial(shared.__getitem__, name) for name in shared
+        }
         #: rules are written later, when these may no longer be in force
         self._budgets = in_force()
-        self._names = Names()
-        #: any string, by one rule for all uses: what it allows inside is worked out once
-        self.any_string: Expr = self.flat_rule("string", "string", lambda: self.string_itself)
+        self._names = Names(shared)
 
     # Rules
 
@@ -110,7 +97,9 @@ class Writer:
 
     def starting(self, name: str) -> LazyRules:
         """The rules, each written when it is reached; one that there is already starts."""
-        return LazyRules(self._write, name)
+        rules = LazyRules(self._write, name)
+        rules.shared = self.any_value.rules
+        return rules
 
     def _write(self, name: str) -> Expr:
         with using(self._budgets):
@@ -159,8 +148,7 @@ class Writer:
         """A name that is none of these, quotes included; it comes once where such names do."""
         known = self._texts.get(names)
         if known is None:
-            content = OtherText(names, self._any_content, self.once, style=self._style)
-            known = self._texts[names] = Seq((QUOTE, content, QUOTE))
+            known = self._texts[names] = self.any_value.other_name(names)
         return known
 
     def cell_name(self, plan: ObjectPlan, number: int) -> Expr:
@@ -172,7 +160,9 @@ class Writer:
         if cell.content is None:
             if self.once:
                 return self.other_name(tuple(sorted({"", *plan.named})))
-            return self.other_name(tuple(sorted(plan.named))) if plan.named else self.any_string
+            return (
+                self.other_name(tuple(sorted(plan.named))) if plan.named else self.any_value.string
+            )
         known = self._texts.get(id(cell))
         if known is None:
             content: Expr = self.spelled(cell.content)
@@ -186,7 +176,7 @@ class Writer:
         names = plan.cell_names(number)
         if names is None:
             texts = tuple(sorted({"", *plan.named}))
-            return OtherText(texts, self._any_content, True, style=self._style)
+            return OtherText(texts, self.any_value.content, True, style=self._style)
         some = without_empty(names)
         return None if some.is_empty else self.fresh(some, number + 1)
 

@@ -94,9 +94,11 @@ class Nested(Expr):
     item: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """The pieces between values. ``space`` follows brackets and values, separators stand between.
+    """The pieces between values, one object for each choice of options.
+
+    ``space`` follows brackets and values, separators stand between.
 
     ``first`` and ``last`` stand after the opening and before the closing bracket of what is not empty.
     ``indent`` tells that the pieces are marks, with the indentation of one level.
@@ -295,45 +297,46 @@ def _reached(first: int, targets: list[list[int]]) -> set[int]:
     return seen
 
 
-_UNBOUNDED = Repeat(_SPACE, 0, None)
-
-
-@lru_cache(maxsize=64)
-def _bounded(most: int) -> Expr:
-    """A run of whitespace; one object for each bound, so that automata of it are shared."""
-    return Repeat(_SPACE, 0, most)
-
-
 def layout(
     whitespace: str,
     max_whitespace: int,
     separators: tuple[str, str] | None = None,
     indent: int | str | None = None,
 ) -> Layout:
-    """Make a layout from the options of ``json_schema``. Raises ``ValueError`` for bad options."""
+    """The layout for the options of ``json_schema``. Raises ``ValueError`` for bad options."""
     max_whitespace = need_number(max_whitespace, "max_whitespace", "a number of characters")
     if indent is not None:
-        return _indented(indent, (",", ": ") if separators is None else separators)
+        comma, colon = _checked((",", ": ") if separators is None else separators)
+        return _indented(_indentation(indent), comma, colon)
     if separators is not None:
-        comma, colon = _checked(separators)
-        detail = f"exactly {comma!r} and {colon!r} between values, no other whitespace"
-        return Layout(EMPTY, Literal(comma.encode()), Literal(colon.encode()), False, detail)
+        return _separated(*_checked(separators))
     if whitespace == "compact":
-        return Layout(EMPTY, Literal(b","), Literal(b":"), False, "no whitespace between values")
+        return _separated(",", ":", "no whitespace between values")
     if whitespace == "bounded":
         if max_whitespace < 0:
             raise ValueError("max_whitespace must not be negative")
-        run = _bounded(max_whitespace)
-        detail = (
-            f"at most {number_of(max_whitespace, 'character')} in a row, none around the whole text"
-        )
-    elif whitespace == "any":
-        run, detail = _UNBOUNDED, ""
-    else:
-        raise ValueError(f"whitespace must be 'bounded', 'compact' or 'any', not {whitespace!r}")
-    return Layout(
-        run, in_row(Literal(b","), run), in_row(run, Literal(b":"), run), not detail, detail
-    )
+        return _spaced(max_whitespace)
+    if whitespace == "any":
+        return _spaced(None)
+    raise ValueError(f"whitespace must be 'bounded', 'compact' or 'any', not {whitespace!r}")
+
+
+@lru_cache(maxsize=64)
+def _separated(comma: str, colon: str, detail: str = "") -> Layout:
+    """These separators and no other whitespace."""
+    detail = detail or f"exactly {comma!r} and {colon!r} between values, no other whitespace"
+    return Layout(EMPTY, Literal(comma.encode()), Literal(colon.encode()), False, detail)
+
+
+@lru_cache(maxsize=64)
+def _spaced(most: int | None) -> Layout:
+    """Runs of whitespace of any length, or of at most so many characters."""
+    run = Repeat(_SPACE, 0, most)
+    comma, colon = in_row(Literal(b","), run), in_row(run, Literal(b":"), run)
+    if most is None:
+        return Layout(run, comma, colon, True, "")
+    detail = f"at most {number_of(most, 'character')} in a row, none around the whole text"
+    return Layout(run, comma, colon, False, detail)
 
 
 def patterned(pattern: str) -> Layout:
@@ -366,8 +369,8 @@ def _checked(separators: tuple[str, str]) -> tuple[str, str]:
     return comma, colon
 
 
-def _indented(indent: int | str, separators: tuple[str, str]) -> Layout:
-    comma, colon = _checked(separators)
+def _indentation(indent: int | str) -> int | str:
+    """What one level is indented by: a number of spaces, or whitespace."""
     if not isinstance(indent, str):
         indent = need_number(indent, "indent", "a number of spaces, or whitespace")
     if (len(indent) if isinstance(indent, str) else indent) > MAX_INDENT:
@@ -375,6 +378,12 @@ def _indented(indent: int | str, separators: tuple[str, str]) -> Layout:
     step = " " * indent if isinstance(indent, int) else indent
     if step.strip(" \t\n\r") or (isinstance(indent, int) and indent < 0):
         raise ValueError(f"indent must be a number of spaces or whitespace, not {indent!r}")
+    return indent
+
+
+@lru_cache(maxsize=64)
+def _indented(indent: int | str, comma: str, colon: str) -> Layout:
+    step = " " * indent if isinstance(indent, int) else indent
     detail = (
         f"lines broken and indented as by json.dumps(indent={indent!r}), {MAX_LEVEL} levels deep"
     )
