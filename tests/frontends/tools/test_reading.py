@@ -211,7 +211,7 @@ TEXT, ONE, TWO = (
             set(),
         ),
     ],
-    ids=str,
+    ids=lambda value: None if isinstance(value, set) else str(value),
 )
 def test_choices(choice: Any, parallel: bool, expected: set[str]) -> None:
     accepts = Judge(wb.tools(TOOLS, choice, parallel=parallel, reasoning=False))
