@@ -157,6 +157,22 @@ FACTS = {
         found = wb.coverage(wb.json_schema(schema), [{"name": "coat"}])
         assert len(found.parts) == 3 and len(found.used) == 1
     """,
+    "09_an_agents_answer": """
+        assert [call.name for call in read] == ["get_weather", "find_trains"]
+        assert read[1].arguments == {"start": "Oslo", "to": "Bergen"}
+        assert out.text.encode()[found.start : found.end].decode() == found.text == advice
+        told_spans = [s for p in panel.document.positions for s in p.spans.left + p.spans.closed]
+        assert {"thoughts", "call", "name", "arguments", "advice"} <= {s.label for s in told_spans}
+        (call,) = wb.read_calls(forced, small.text)
+        assert call.name == "weather" and 1 <= call.arguments["days"] <= 7
+        assert any(step.kind == "forced" for step in small.trace.steps)
+        assert "<end>" in may_come["Hello"] and len(may_come["Hello"]) > 100
+        assert [may_come[text] for text in may_come][1:] == [["↵"], ["f", "g"]]
+        assert "'ask'" in told and "integr" in told and len(told.splitlines()) == 3
+        assert any("ask" in str(outcome) for outcome in kept.outcomes)
+        assert wb.match(same, "\\n".join([thoughts, first])) and not wb.match(same, "Hello")
+        assert wb.verify("agent.zip").ok
+    """,
 }
 
 
@@ -197,8 +213,8 @@ def pictures(cell: Any) -> int:
     return sum(any(kind in output.get("data", {}) for kind in kinds) for output in cell.outputs)
 
 
-def test_there_are_eight_in_order() -> None:
-    assert [path.stem[:2] for path in NOTEBOOKS] == [f"{n:02}" for n in range(1, 9)]
+def test_there_are_nine_in_order() -> None:
+    assert [path.stem[:2] for path in NOTEBOOKS] == [f"{n:02}" for n in range(1, 10)]
     assert {path.stem for path in NOTEBOOKS} == set(FACTS)
 
 

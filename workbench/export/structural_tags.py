@@ -14,11 +14,15 @@ from workbench.inputs import wrong_type
 
 __all__ = ["to_structural_tag"]
 
+#: Options of schemas that engines have by themselves, in their strict mode, or choose: how numbers are spelled.
+_OF_ENGINES = (("additional_properties", False), ("numbers", "plain"))
+
 
 def to_structural_tag(format: f.Format | Grammar) -> dict[str, Any]:
     """Write a format, or a grammar that was made of one, as a structural tag that engines read.
 
-    A marker is written as its text, a part as GBNF; names and captures, which change no language, are left out. Raises
+    A marker is written as its text, a part as GBNF; names and captures, which change no language, are left out, and the
+    spelling of numbers, which engines choose. Raises
     ``ExportRefused`` naming what has no words there (options of schemas, tokens among several ends, patterns with
     excluded texts, parts that are no GBNF), ``WrongType`` for any other grammar.
 
@@ -62,7 +66,7 @@ def _bound(one: f.Text | f.TokenOf) -> Any:
 
 def _schema(one: f.JSONSchema) -> dict[str, Any]:
     for name, value in one.options.items():
-        if (name, value) != ("additional_properties", False):
+        if (name, value) not in _OF_ENGINES:
             raise _refuse(f"the option {name}={value!r:.60} of a schema")
     schema = one.schema if isinstance(one.schema, bool) else dict(one.schema)
     options = _some(any_order=one.any_order)
