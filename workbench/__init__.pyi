@@ -19,6 +19,10 @@ from .decoding.trace import (
     Trace as Trace,
     TraceStep as TraceStep,
 )
+from .diagnostics.contrast.contrast import (
+    Contrast as Contrast,
+    contrast as contrast,
+)
 from .diagnostics.coverage.coverage import (
     coverage as coverage,
 )

@@ -13,6 +13,7 @@ from workbench.automaton.dot import picture
 from workbench.automaton.naming import place, places
 from workbench.decoding.trace import MAX_COUNTED
 from workbench.grammar.outcomes import TOLD, grouped
+from workbench.notebook.contrast_html import contrast_html
 from workbench.notebook.drawing import image_of
 from workbench.notebook.editor import source_text
 from workbench.notebook.mask_view import MaskView
@@ -166,6 +167,7 @@ def register(shell: Any) -> None:
     """Tell IPython how to show these objects."""
     from workbench.automaton.network import Automaton
     from workbench.decoding.trace import Trace
+    from workbench.diagnostics.contrast.contrast import Contrast
     from workbench.diagnostics.coverage.covered import Coverage
     from workbench.diagnostics.dead_ends.findings import DeadEndReport, Finding
     from workbench.diagnostics.profile.profile import Profile
@@ -182,5 +184,6 @@ def register(shell: Any) -> None:
     html.for_type(Grammar, grammar_html)
     html.for_type(CompiledGrammar, compiled_html)
     html.for_type(Automaton, automaton_html)
+    html.for_type(Contrast, contrast_html)
     html.for_type(Trace, trace_html)
     html.for_type(Matcher, matcher_html)
