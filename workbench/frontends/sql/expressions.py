@@ -1,8 +1,9 @@
 """Templates of values and conditions.
 
 There is a template for each kind of value and each place: in a "row" stand columns alone, in an "argument" of an
-aggregate those of the query itself; in a "group" aggregates XX operators bind first changes no statement that is written, so that a value is a chain of
-operands; which kinds an operator takes, and that comparisons are not chained, is what the grammar has to say.
+aggregate those of the query itself; in a "group" aggregates too; in an "item" of the SELECT list windows as well.
+"deep" is inside such an item. What operators bind first changes no statement that is written, so that a value is a
+chain of operands; which kinds an operator takes, and that comparisons are not chained, is what the grammar has to say.
 """
 
 from __future__ import annotations

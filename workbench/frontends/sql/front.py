@@ -77,7 +77,7 @@ def sql(  # noqa: PLR0913 - options, by keyword
     if most > _MOST_TABLES:
         raise ValueError(f"sql(max_tables=…) takes at most {_MOST_TABLES}, not {most}")
     own = _names(functions, "functions")
-    labels = tuple(dict.fromkeys(map(str.lower, _names(names, "names"))))
+    labels = _labels(names, chosen)
     space = _one_of(whitespace, "whitespace", _WHITESPACE)
     letters = _one_of(keywords, "keywords", _KEYWORDS)
     parameter, told = _parameter(parameters, chosen)
@@ -151,6 +151,15 @@ def _names(values: object, option: str) -> tuple[str, ...]:
             )
         found[value] = None
     return tuple(found)
+
+
+def _labels(names: object, dialect: Dialect) -> tuple[str, ...]:
+    """Names that queries may give; capital letters do not count."""
+    found = tuple(dict.fromkeys(map(str.lower, _names(names, "names"))))
+    for name in found:
+        if name in dialect.reserved:
+            raise ValueError(f"sql(names=…): {name!r} is a word of SQL; take another name")
+    return found
 
 
 def _parameter(given: Any, dialect: Dialect) -> tuple[Expr | None, list[str]]:
