@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.frontends.sql.moves import Given, Move
+from workbench.frontends.sql.scopes import FEW_TABLES
 from workbench.frontends.sql.state import Output, Plain, State
 from workbench.grammar.expressions import Literal, Seq
 
@@ -19,8 +20,6 @@ _MOST_PLAIN = 6
 _MOST_COUNTED = 3
 #: Stands for columns that are not counted.
 OTHERS = Output("…")
-#: Of so many tables the columns of one are not asked for by its own name and a star.
-_MANY_TABLES = 12
 _DOT = Literal(b".")
 #: where a column counts as one outside of aggregates
 _OUTSIDE = ("item", "group", "deep")
@@ -157,7 +156,7 @@ class Items(Given):
         if state.around:
             return
         for q in self.columns.quals(state, "", "argument"):
-            if len(self.catalog.tables) > _MANY_TABLES and q in self.catalog.named:
+            if len(self.catalog.tables) > FEW_TABLES and q in self.catalog.named:
                 continue
             before = Seq((self.catalog.spelled(q), _DOT))
             yield Move(before, (self.templates.step("star behind", q),), after)

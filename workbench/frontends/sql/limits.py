@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from workbench.frontends.sql.catalog import Catalog
+from workbench.frontends.sql.scopes import FEW_TABLES
 from workbench.grammar.ir import Outcome
 from workbench.wording import number_of
 
@@ -55,5 +56,11 @@ def _left_out(catalog: Catalog, most_tables: int) -> Iterator[tuple[str, str]]:
         "a subquery names tables of the query around it, not of those further out",
     )
     yield "WITH", "not recursive, and at most 3 queries; brackets in FROM stand there alone"
+    yield (
+        "column",
+        "in brackets in front of FROM, a column of a further table comes first, or first in an aggregate",
+    )
+    if len(catalog.tables) > FEW_TABLES:
+        yield "column", "once a table is known, columns of another one have a name before them"
     if catalog.dialect.strict:
         yield "GROUP BY", "no expressions, and at most 6 columns beside aggregates"

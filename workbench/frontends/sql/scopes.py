@@ -9,11 +9,11 @@ from workbench.frontends.sql.state import Scope, State
 from workbench.frontends.sql.tables import Tables
 from workbench.grammar.expressions import Alt, Expr, Literal, Seq
 
-__all__ = ["Columns"]
+__all__ = ["FEW_TABLES", "Columns"]
 
 _DOT = Literal(b".")
-#: Of so many tables any may be asked for by a column alone, or by one in brackets, behind that of another one.
-_FEW_TABLES = 12
+#: Of so many tables any may be asked for by a column alone behind that of another one.
+FEW_TABLES = 12
 #: where columns need not be grouped
 _SINGLE = ("row", "argument")
 
@@ -124,7 +124,7 @@ class Columns:
     def is_settled(self, state: State) -> bool:
         """Whether only a name before a column asks for another table: there are many, and one is known."""
         known = bool(state.owners or state.bare or state.quals)
-        return known and len(self.catalog.tables) > _FEW_TABLES
+        return known and len(self.catalog.tables) > FEW_TABLES
 
     def named(self, state: State, kind: str) -> Iterator[tuple[str, State]]:
         """The columns of a kind that may be named alone, each with what it makes of a query."""
