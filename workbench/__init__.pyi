@@ -152,6 +152,9 @@ from .frontends.python_types import (
 from .frontends.regex import (
     regex as regex,
 )
+from .frontends.sql import (
+    sql as sql,
+)
 from .frontends.substring import (
     substring as substring,
 )
