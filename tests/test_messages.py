@@ -373,6 +373,8 @@ WRONG: dict[str, Case] = {
     "calls of a name": (lambda: any_.calls(["matcher"]), WrongType, "not its name"),
     "calls of nothing": (lambda: wb.calls([]), ValueError, "takes at least one function"),
     "calls of a builtin": (lambda: wb.calls([min]), wb.WorkbenchError, "min has no signature"),
+    "lint of a text": (lambda: any_.lint("root ::= x"), WrongType, "lint takes a Grammar"),
+    "lint without work": (lambda: wb.lint(GRAMMAR, work=-1), ValueError, "lint takes"),
     "choice of a text": (lambda: any_.choice("abc"), WrongType, "not a str: put it in a list"),
     "choice of numbers": (lambda: any_.choice([1, 2]), WrongType, "choice takes texts, not an int"),
     "choice of nothing": (lambda: wb.choice([]), ValueError, "choice takes at least one text"),

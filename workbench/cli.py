@@ -1,4 +1,4 @@
-"""The command line: ``workbench demo | check | why | dead-ends | coverage | profile | export | verify | …``.
+"""The command line: ``workbench demo | check | why | dead-ends | lint | coverage | profile | export | verify | …``.
 
 Commands import what they need when they run. A mistake of the user's ends in one message on standard
 error and exit code 2, Ctrl-C in exit code 130.
@@ -125,6 +125,11 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument(
         "--places", action="store_true", help="list every place of a schema that is restricted"
     )
+    check.add_argument(
+        "--strict",
+        action="store_true",
+        help="exit with 1 when there are warnings about the grammar",
+    )
     check.set_defaults(run=_check)
 
     add_diagnostics(commands)
@@ -146,6 +151,7 @@ def _positive(text: str) -> int:
 
 def _check(arguments: argparse.Namespace) -> int:
     """Compile a grammar file and describe the result."""
+    from workbench.diagnostics.lint.lint import lint
     from workbench.engine import compile as compile_grammar
     from workbench.grammar.outcomes import TOLD, grouped
 
@@ -167,13 +173,17 @@ def _check(arguments: argparse.Namespace) -> int:
     for group in grouped(grammar.outcomes, TOLD):
         print(group.lines(None if arguments.places else 3))
     print(f"ready in {time.perf_counter() - began:.2f} s")
+    found = lint(grammar)
+    if found or found.stopped:
+        print(found)
+    refused = bool(found.errors or (arguments.strict and found.warnings))
     if arguments.tokenizer is None:
-        return 0
+        return int(refused)
     from workbench.diagnostics.dead_ends.dead_ends import dead_ends
 
     report = dead_ends(compiled)
     print(f"with the tokens of {arguments.tokenizer}:\n{report}")
-    return 1 if report.errors else 0
+    return int(refused or bool(report.errors))
 
 
 def _warm(arguments: argparse.Namespace) -> int:

@@ -6,11 +6,11 @@ import pytest
 
 import workbench as wb
 from workbench.notebook.editor import check
-from workbench.notebook.grammar_warnings import hints
+from workbench.notebook.grammar_warnings import hints, told
 from workbench.vocabulary import byte_vocabulary
 
 TEXT = r"""root ::= "a" ws item | "b" loop
-ws ::= " "*
+ws ::= " "{0,3}
 item ::= ("x" | ws)+ "."   # a comment
 loop ::= "l" loop
 spare ::= "q" more
@@ -22,6 +22,10 @@ def found(text: str) -> list[tuple[str, str]]:
     return [
         (hint["message"], text[hint["start"] : hint["end"]]) for hint in hints(wb.gbnf(text), text)
     ]
+
+
+def noted(text: str) -> list[str]:
+    return told(wb.gbnf(text), text)[1]
 
 
 def test_each_warning_says_what_and_where() -> None:
@@ -47,11 +51,27 @@ def test_each_warning_says_what_and_where() -> None:
 
 
 def test_a_grammar_without_faults_has_no_warnings() -> None:
-    assert found('root ::= "a" ws b\nws ::= " "*\nb ::= "(" b ")" | "."\n') == []
+    assert found('root ::= "a" ws b\nws ::= " "{0,9}\nb ::= "(" b ")" | "."\n') == []
 
 
 def test_the_empty_text_is_told() -> None:
-    assert found('root ::= ws\nws ::= " "*\n') == [("the empty text matches", "root ::= ws")]
+    assert noted('root ::= ws\nws ::= " "{0,9}\n') == ["line 1: the empty text matches"]
+
+
+def test_white_space_without_end_is_a_warning_and_other_runs_are_a_note() -> None:
+    text = 'root ::= "a" ws [a-z]+\nws ::= " "*\n'
+    ((message, where),) = found(text)
+    assert "white space may go on for ever" in message and where == '" "*'
+    (note,) = noted(text)
+    assert note.startswith("line 1: 1 run of characters without a longest length")
+
+
+def test_findings_about_a_schema_are_at_their_members() -> None:
+    text = '{\n "type": "object",\n "properties": {"a": {"enum": [1, 2, 1]}}\n}'
+    answer = check(text, "json_schema", [], byte_vocabulary())
+    (hint,) = answer["hints"]
+    assert text[hint["start"] : hint["end"]] == "1" and text.count("\n", 0, hint["start"]) == 2
+    assert "same member twice" in hint["message"]
 
 
 @pytest.mark.parametrize(

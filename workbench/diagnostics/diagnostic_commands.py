@@ -1,4 +1,4 @@
-"""The commands ``workbench why | dead-ends | coverage | profile``.
+"""The commands ``workbench why | dead-ends | lint | coverage | profile``.
 
 Each prints its text form, or JSON with ``--json``. The exit code is 0 when nothing is wrong and 1 when
 something was found; mistakes of the user end in 2, as everywhere.
@@ -52,6 +52,14 @@ def add_diagnostics(commands: Any) -> None:
     )
     _json_flag(dead)
     dead.set_defaults(run=_dead_ends)
+
+    linted = commands.add_parser(
+        "lint", help="say what of a grammar is hardly meant; exit with 1 for what has no text"
+    )
+    add_grammar_file(linted)
+    linted.add_argument("--strict", action="store_true", help="exit with 1 for warnings too")
+    _json_flag(linted)
+    linted.set_defaults(run=_lint)
 
     cover = commands.add_parser(
         "coverage", help="say which parts of a grammar examples use, and which never"
@@ -184,6 +192,15 @@ def _dead_ends(arguments: argparse.Namespace) -> int:
     report = dead_ends(subject, vocabulary, max_tokens=arguments.max_tokens, examples=examples)
     _show(report, arguments.json)
     return 1 if report.errors else 0
+
+
+def _lint(arguments: argparse.Namespace) -> int:
+    from workbench.diagnostics.lint.lint import lint
+
+    kind = kind_of(arguments.file, arguments.kind)
+    found = lint(read_grammar(arguments.file, kind, schema_options(arguments)))
+    _show(found, arguments.json)
+    return 1 if found.errors or (arguments.strict and found.warnings) else 0
 
 
 def _coverage(arguments: argparse.Namespace) -> int:

@@ -25,7 +25,7 @@ from workbench.errors import (
 )
 from workbench.grammar.ir import Grammar, Origin
 from workbench.grammar.outcomes import TOLD, grouped
-from workbench.notebook.grammar_warnings import hints
+from workbench.notebook.grammar_warnings import told
 from workbench.notebook.pointers import locate
 from workbench.vocabulary import byte_vocabulary
 from workbench.wording import more, number_of
@@ -106,10 +106,11 @@ def check(
     mistakes: list[dict[str, Any]] = []
     outcomes: list[dict[str, Any]] = []
     found: list[dict[str, Any]] = []
+    notes: list[str] = []
     grammar: Grammar | None = None
     try:
         grammar = read(text, kind)
-        found = hints(grammar, text)
+        found, notes = told(grammar, text)
         outcomes = _outcomes(grammar)
         judge = compile_grammar(grammar, byte_vocabulary())
         compiled = compile_grammar(grammar, vocabulary, check="all", within=1.0)
@@ -122,7 +123,7 @@ def check(
         "ok": not mistakes,
         "ms": round((time.perf_counter() - started) * 1000, 1),
         "mistakes": mistakes,
-        "notes": _not_judged(given),
+        "notes": [*notes, *_not_judged(given)],
         "hints": found,
         "outcomes": outcomes,
         "examples": [_judged(item, judge, text) for item in wanted],

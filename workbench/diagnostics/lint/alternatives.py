@@ -17,12 +17,19 @@ __all__ = ["alternative_findings"]
 
 #: Alternatives of one choice that are compared by their languages.
 _MOST = 24
+#: Parts of one alternative, with all rules that it uses.
+_MOST_PARTS = 300
 #: Limits of one comparison.
 _STATES, _WORK = 400, 20_000
 
 
-def alternative_findings(subject: Subject, most: int) -> Iterator[LintFinding | str]:
-    """The findings, and what was not compared; at most so many choices are looked into."""
+def alternative_findings(
+    subject: Subject, most: int, told: set[int]
+) -> Iterator[LintFinding | str]:
+    """The findings, and what was not compared; at most so many choices are looked into.
+
+    The ids of choices with findings go into ``told``.
+    """
     budgets = replace(in_force(), finite_states=_STATES, finite_work=_WORK)
     left = most
     seen: set[int] = set()
@@ -33,6 +40,7 @@ def alternative_findings(subject: Subject, most: int) -> Iterator[LintFinding | 
             seen.add(id(part))
             twice = list(_twice(part.items))
             for first, second in twice:
+                told.add(id(part))
                 yield _duplicate(subject, name, part, first, second)
             if all(isinstance(item, Literal) for item in part.items):
                 continue
@@ -41,7 +49,11 @@ def alternative_findings(subject: Subject, most: int) -> Iterator[LintFinding | 
                 return
             left -= 1
             with using(budgets):
-                yield from _shadowed(subject, name, part, {second for _, second in twice})
+                shadowed = _shadowed(subject, name, part, {second for _, second in twice})
+                found = list(shadowed)
+            if any(isinstance(one, LintFinding) for one in found):
+                told.add(id(part))
+            yield from found
 
 
 def _twice(items: Sequence[Expr]) -> Iterator[tuple[int, int]]:
@@ -62,18 +74,25 @@ def _duplicate(subject: Subject, name: str, part: Alt, first: int, second: int) 
     )
 
 
-def _shadowed(subject: Subject, name: str, part: Alt, skipped: set[int]) -> Iterator[LintFinding]:
-    """Alternatives all of whose texts another one has."""
+def _shadowed(
+    subject: Subject, name: str, part: Alt, skipped: set[int]
+) -> Iterator[LintFinding | str]:
+    """Alternatives all of whose texts another one has; or why that was not looked for."""
     regular = [
         number
         for number, item in enumerate(part.items)
         if number not in skipped and _is_regular(subject, item)
     ]
-    if not 2 <= len(regular) <= _MOST:
+    if len(regular) < 2:
+        return
+    left_out = f"the alternatives of rule {name!r} were not compared by their texts: "
+    if len(regular) > _MOST:
+        yield f"{left_out}there are more than {_MOST}"
         return
     try:
         pairs = inclusions([part.items[number] for number in regular], subject.rules)
-    except (GrammarTooComplex, NotRegular, ValueError):
+    except (GrammarTooComplex, NotRegular):
+        yield f"{left_out}their automata are too large"
         return
     equal = {(one, other) for one, other in pairs if (other, one) in pairs}
     told: set[int] = set()
@@ -100,13 +119,17 @@ def _shadowed(subject: Subject, name: str, part: Alt, skipped: set[int]) -> Iter
 
 
 def _is_regular(subject: Subject, item: Expr) -> bool:
-    """Whether a part has texts, and uses no rule that leads back to itself or is not an author's."""
+    """Whether a part has texts, is not large, and uses no rule that leads back to itself or is not an author's."""
     if not subject.analysis.is_productive(item):
         return False
     seen: set[str] = set()
     todo = [item]
+    parts = 0
     while todo:
         for part in walk(todo.pop()):
+            parts += 1
+            if parts > _MOST_PARTS:
+                return False
             if isinstance(part, Ref):
                 if part.name in subject.analysis.recursive or part.name not in subject.rules:
                     return False

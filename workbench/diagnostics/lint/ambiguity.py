@@ -32,14 +32,15 @@ class Ambiguity:
     text: str
 
 
-def ambiguities(subject: Subject, steps: int) -> tuple[list[Ambiguity], bool]:
+def ambiguities(subject: Subject, steps: int, known: set[int]) -> tuple[list[Ambiguity], bool]:
     """One ambiguity for each rule that has one of its own; whether each rule was looked at to some depth.
 
-    Rules come before those that use them, so that each part is told once.
+    Rules come before those that use them, so that each part is told once. Readings that part in a part that is
+    ``known``, by its id, are not told.
     """
-    paths = Paths(subject.rules)
+    paths = Paths(subject.rules, subject.analysis)
     names = [name for members in subject.analysis.components for name in members]
-    told: set[int] = set()
+    told = set(known)
     found: list[Ambiguity] = []
     share = max(_LEAST_STEPS, steps // max(1, len(names)))
     for name in names:
@@ -77,7 +78,13 @@ class _Search:
         self.paths = paths
         self.told = told
         self.most = most
-        self.steps = 0
+        self._joins = 0
+        self._before = paths.steps
+
+    @property
+    def steps(self) -> int:
+        """The steps that were taken."""
+        return self._joins + self.paths.steps - self._before
 
     def run(self, start: int) -> tuple[str, Expr] | None:
         """A text that is read in two ways, and the part in which they differ."""
@@ -98,10 +105,13 @@ class _Search:
             else:
                 text, place = singles.popleft()
                 moves = self.paths.moves(place)
-                self.steps += len(moves)
                 found = self._apart(text, moves, pairs, known_pairs)
                 for move in moves:
-                    if move.label is not None and move.place not in known:
+                    if (
+                        move.label is not None
+                        and move.place not in known
+                        and len(text) < _MOST_TEXT
+                    ):
                         known.add(move.place)
                         char = _shown(move.label)
                         if char is not None:
@@ -147,7 +157,7 @@ class _Search:
         known: set[tuple[int, int]],
     ) -> tuple[str, Expr] | None:
         """Two ways on that read the same: a text, where they come together."""
-        self.steps += 1
+        self._joins += 1
         if move.label is None or other.label is None:
             return (text, part) if move.label is None and other.label is None else None
         char = _common(move.label, other.label)

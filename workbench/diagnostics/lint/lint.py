@@ -49,11 +49,14 @@ def lint(grammar: Any, *, work: int = 400) -> LintReport:
     work = need_at_least(0, work, "lint")
     findings: list[LintFinding] = []
     stopped: list[str] = []
-    for one in _all(grammar, work):
-        if isinstance(one, str):
-            stopped.append(one)
-        else:
-            findings.append(one)
+    try:
+        for one in _all(grammar, work):
+            if isinstance(one, str):
+                stopped.append(one)
+            else:
+                findings.append(one)
+    except RecursionError:
+        stopped.append("parts are nested too deeply to look into all of them")
     return LintReport(f"{grammar.kind} grammar", ordered(findings), stopped)
 
 
@@ -65,11 +68,12 @@ def _all(grammar: Grammar, work: int) -> Iterator[LintFinding | str]:
     if subject.cut:
         yield "there are too many rules to look at all of them"
         return
-    yield from rule_findings(subject)
+    told: set[int] = set()
+    yield from rule_findings(subject, told)
     yield from run_findings(subject)
     yield from mark_findings(subject)
-    yield from alternative_findings(subject, work)
-    found, complete = ambiguities(subject, work * _STEPS)
+    yield from alternative_findings(subject, work, told)
+    found, complete = ambiguities(subject, work * _STEPS, told)
     if not complete:
         yield "texts that are read in two ways were not looked for in all rules"
     for one in found:
@@ -77,7 +81,7 @@ def _all(grammar: Grammar, work: int) -> Iterator[LintFinding | str]:
 
 
 def _of_schemas(grammar: Grammar, prefix: str) -> Iterator[LintFinding | str]:
-    if grammar.kind == "json_schema":
+    if grammar.kind in ("json_schema", "python_type"):
         yield from schema_findings(grammar, prefix)
     for name, part in named_parts(grammar).items():
         yield from _of_schemas(part, prefix + step_into(name))

@@ -37,6 +37,8 @@ _ALONE = {
     *("s", "bos", "eos", "pad", "unk", "mask", "cls", "sep", "unused", "image", "audio"),
     *("video", "endoftext", "sot", "eot"),
 }
+#: Marks that are looked for.
+_MOST_MARKS = 50
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -46,11 +48,15 @@ def mark_findings(subject: Subject) -> Iterator[LintFinding]:
     whole = [text for text, _, _ in texts]
     told: set[str] = set()
     for text, name, place in texts:
+        if len(told) > _MOST_MARKS:
+            return
         for found in _TAG.finditer(text):
             closing = f"</{found[1]}>"
-            if found[1].lower() in _ALONE or found[0] in told or _writes(subject, whole, closing):
+            if found[1].lower() in _ALONE or found[0] in told:
                 continue
             told.add(found[0])
+            if _writes(subject, whole, closing):
+                continue
             yield _open(subject, found[0], closing, name, place, "warning")
         if _FENCE.search(text) and "```" not in told:
             told.add("```")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from workbench.grammar.analysis import Analysis
 from workbench.grammar.ir import (
     Alt,
     ByteSet,
@@ -33,6 +34,9 @@ END = 0
 _MOST_NESTED = 3
 _MOST_MOVES = 48
 _ASCII = 128
+#: Rounds after which no shorter texts of rules that use each other are looked for, and characters of one.
+_MOST_ROUNDS = 50
+_MOST_TEXT = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +77,11 @@ _Item = Expr | _Round | _State | _Rest
 class Paths:
     """The places of some rules."""
 
-    def __init__(self, rules: Mapping[str, Expr]) -> None:
+    def __init__(self, rules: Mapping[str, Expr], analysis: Analysis) -> None:
         self.rules = rules
+        self._analysis = analysis
+        #: steps that were taken to find ways on
+        self.steps = 0
         self._places: list[tuple[_Item, int]] = [(Seq(()), END)]
         self._numbers: dict[tuple[object, int], int] = {}
         self._moves: dict[int, list[Move]] = {}
@@ -110,6 +117,7 @@ class Paths:
         steps = 0
         while todo and len(out) < _MOST_MOVES and steps < 20 * _MOST_MOVES:
             steps += 1
+            self.steps += 1
             here, begun, choices, idle = todo.pop()
             if here == END:
                 out.append(Move(None, END, choices))
@@ -134,6 +142,8 @@ class Paths:
                 if here in idle and item.rounds >= item.repeat.min:
                     continue  # a round that read nothing
                 todo += self._rounds(item, here, then, begun, choices, idle)
+            elif isinstance(item, Literal) and not item.data:
+                todo.append((then, begun, choices, idle))
             elif isinstance(item, Graph | _State):
                 todo += self._edges(item, then, begun, choices, idle)
             else:
@@ -157,8 +167,11 @@ class Paths:
         if repeat.max is None or rounds < repeat.max:
             counts = repeat.max is not None or rounds < repeat.min
             again = self.place(_Round(repeat, rounds + 1 if counts else rounds), then)
+            may_idle = rounds >= repeat.min and self._analysis.is_nullable(repeat.item)
+            if not may_idle and repeat.max == rounds + 1 >= repeat.min:
+                again = then  # the last round: nothing of the repetition is left behind it
             inside = self.place(repeat.item, again)
-            if rounds >= repeat.min:
+            if may_idle:
                 idle = idle | {again}
             ways.append((inside, begun, (*choices, (repeat, 1)), idle))
         return ways
@@ -191,10 +204,6 @@ class Paths:
             text = item.text if isinstance(item, _Rest) else _text(item.data)
             if text is None:
                 return []
-            if not text:  # the empty text: nothing to read here
-                return [
-                    Move(one.label, one.place, choices + one.choices) for one in self.moves(then)
-                ]
             label = ((ord(text[0]), ord(text[0])),)
             then = self.place(_Rest(text[1:]), then) if len(text) > 1 else then
         elif isinstance(item, CharSet):
@@ -212,7 +221,8 @@ class Paths:
             item, place = self._places[place]
             if isinstance(item, _Round):
                 one = self._least(item.repeat.item) if item.rounds < item.repeat.min else ""
-                text = None if one is None else one * max(0, item.repeat.min - item.rounds)
+                left = max(0, item.repeat.min - item.rounds)
+                text = None if one is None or left > _MOST_TEXT else one * left
             elif isinstance(item, _Rest):
                 text = item.text
             elif isinstance(item, _State):
@@ -245,19 +255,23 @@ class Paths:
         return self._least_by(expr, self._least_of_rules())
 
     def _least_of_rules(self) -> dict[str, str | None]:
-        """A shortest text of each rule: rounds of Bellman and Ford."""
+        """A short text of each rule, where there is one."""
         if not self._shortest:
             self._shortest = dict.fromkeys(self.rules)
-            for _ in range(len(self.rules) + 1):
-                changed = False
-                for name, expr in self.rules.items():
-                    text, old = self._least_by(expr, self._shortest), self._shortest[name]
-                    if text is not None and (old is None or len(text) < len(old)):
-                        self._shortest[name] = text
-                        changed = True
-                if not changed:
-                    break
+            # callees come first: of what is not recursive, one round finds the shortest
+            for members in self._analysis.components:
+                for _ in range(min(len(members), _MOST_ROUNDS) + 1):
+                    if not sum(map(self._shortened, members)):
+                        break
         return self._shortest
+
+    def _shortened(self, name: str) -> bool:
+        """Whether a shorter text of a rule has been found."""
+        text, old = self._least_by(self.rules[name], self._shortest), self._shortest[name]
+        if text is None or (old is not None and len(old) <= len(text)):
+            return False
+        self._shortest[name] = text
+        return True
 
     def _least_by(self, expr: Expr, known: Mapping[str, str | None]) -> str | None:
         if isinstance(expr, Literal):
@@ -271,7 +285,9 @@ class Paths:
             return known.get(expr.name)
         if isinstance(expr, Seq):
             texts = [self._least_by(item, known) for item in expr.items]
-            return None if None in texts else "".join(filter(None, texts))
+            if any(text is None for text in texts):
+                return None
+            return _not_long("".join(filter(None, texts)))
         if isinstance(expr, Alt):
             some = [
                 text for item in expr.items if (text := self._least_by(item, known)) is not None
@@ -279,8 +295,13 @@ class Paths:
             return min(some, key=len, default=None)
         if isinstance(expr, Repeat):
             one = self._least_by(expr.item, known) if expr.min else ""
-            return None if one is None else one * expr.min
+            return None if one is None or expr.min > _MOST_TEXT else _not_long(one * expr.min)
         return self._out_of(expr, expr.start) if isinstance(expr, Graph) else None
+
+
+def _not_long(text: str) -> str | None:
+    """A text that may be told."""
+    return text if len(text) <= _MOST_TEXT else None
 
 
 def _text(data: bytes) -> str | None:

@@ -62,7 +62,7 @@ class LintFinding:
             parts.append(self.pointer)
         if self.line is not None:
             parts.append(f"line {self.line}, column {self.column}")
-        elif self.rule and not self.pointer:
+        elif self.rule and not self.pointer and repr(self.rule) not in self.message:
             parts.append(f"rule {self.rule!r}")
         return ", ".join(parts)
 

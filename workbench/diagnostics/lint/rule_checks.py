@@ -12,8 +12,8 @@ from workbench.grammar.ir import Alt, Expr, Origin, Ref, Repeat, Seq, walk
 __all__ = ["rule_findings"]
 
 
-def rule_findings(subject: Subject) -> Iterator[LintFinding]:
-    """The findings about rules as they stand."""
+def rule_findings(subject: Subject, told: set[int]) -> Iterator[LintFinding]:
+    """The findings about rules as they stand; the ids of loops that may read nothing go into ``told``."""
     reached = subject.analysis.written
     for name, expr in subject.rules.items():
         if name not in reached:
@@ -21,7 +21,7 @@ def rule_findings(subject: Subject) -> Iterator[LintFinding]:
             continue
         if name not in subject.analysis.productive:
             yield _unproductive(subject, name, expr)
-        yield from _empty_rounds(subject, name, expr)
+        yield from _empty_rounds(subject, name, expr, told)
     yield from _idle_recursion(subject)
     start = subject.grammar.start
     if start in subject.analysis.nullable:
@@ -59,11 +59,12 @@ def _unproductive(subject: Subject, name: str, expr: Expr) -> LintFinding:
     )
 
 
-def _empty_rounds(subject: Subject, name: str, expr: Expr) -> Iterator[LintFinding]:
+def _empty_rounds(subject: Subject, name: str, expr: Expr, told: set[int]) -> Iterator[LintFinding]:
     for part in walk(expr):
         if not isinstance(part, Repeat) or part.max == 1:
             continue
         if subject.analysis.is_nullable(part.item):
+            told |= {id(one) for one in walk(part)}
             message = f"in rule {name!r} a part that may be empty is repeated: it is read as if it were not empty"
             yield finding(
                 *(subject.grammar, "empty loop", "warning", message),
@@ -85,7 +86,7 @@ def _idle_recursion(subject: Subject) -> Iterator[LintFinding]:
         first = component[0]
         if len(component) == 1 and first not in uses[first]:
             continue
-        name = min((names[n] for n in component), key=names.index)
+        name = names[min(component)]
         message = (
             f"rule {name!r} comes back to itself without reading anything: it says nothing more"
         )

@@ -45,7 +45,8 @@ def run_findings(subject: Subject) -> Iterator[LintFinding]:
         while todo:
             part = todo.pop()
             if isinstance(part, Repeat) and part.max is None and spaces.are_all(part.item):
-                yield _space(subject, name, part.origin or subject.place(name))
+                if not spaces.go_on(part.item):  # else it is told inside
+                    yield _space(subject, name, part.origin or subject.place(name))
             elif isinstance(part, Repeat) and part.max is None and _is_text(part.item):
                 runs.append((name, part.origin or subject.place(name)))
             else:
@@ -95,32 +96,67 @@ class _Spaces:
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
-        self.known: dict[str, bool] = {}
+        rules = subject.analysis.written
+        users: dict[str, list[str]] = {name: [] for name in rules}
+        for name, used in subject.analysis.used.items():
+            for one in used:
+                users.setdefault(one, []).append(name)
+        #: rules that write something else, and those that write something
+        self.other = _closed(
+            [n for n, expr in rules.items() if _has_leaf(expr, blank=False)]
+            + [name for name in users if name not in rules],
+            users,
+        )
+        self.some = _closed([n for n, e in rules.items() if _has_leaf(e, blank=True)], users)
+
+    def go_on(self, expr: Expr) -> bool:
+        """Whether some rule that an expression uses goes on without end itself."""
+        seen: set[str] = set()
+        todo = [part.name for part in walk(expr) if isinstance(part, Ref)]
+        for name in todo:
+            if name in seen or name not in self.subject.rules:
+                continue
+            seen.add(name)
+            if name in self.subject.analysis.recursive:
+                return True
+            for part in walk(self.subject.rules[name]):
+                if isinstance(part, Repeat) and part.max is None:
+                    return True
+                if isinstance(part, Ref):
+                    todo.append(part.name)
+        return False
 
     def are_all(self, expr: Expr) -> bool:
         """Whether an expression has leaves, and all of them are white space."""
-        leaves = 0
-        seen: set[str] = set()
-        todo = [expr]
-        while todo:
-            for part in walk(todo.pop()):
-                if isinstance(part, Ref):
-                    if part.name not in self.subject.rules:
-                        return False
-                    if part.name not in seen:
-                        seen.add(part.name)
-                        todo.append(self.subject.rules[part.name])
-                elif isinstance(part, Literal):
-                    if not set(part.data.decode("latin-1")) <= _SPACE:
-                        return False
-                    leaves += bool(part.data)
-                elif isinstance(part, CharSet | ByteSet):
-                    if not _is_space(part):
-                        return False
-                    leaves += 1
-                elif not isinstance(part, Seq | Alt | Repeat | Graph):
-                    return False
-        return leaves > 0
+        names = {part.name for part in walk(expr) if isinstance(part, Ref)}
+        if _has_leaf(expr, blank=False) or not names.isdisjoint(self.other):
+            return False
+        return _has_leaf(expr, blank=True) or not names.isdisjoint(self.some)
+
+
+def _closed(names: list[str], users: dict[str, list[str]]) -> set[str]:
+    """Rules, and all that use one of them."""
+    found = set(names)
+    for name in names:
+        for user in users.get(name, ()):
+            if user not in found:
+                found.add(user)
+                names.append(user)
+    return found
+
+
+def _has_leaf(expr: Expr, *, blank: bool) -> bool:
+    """Whether a part of an expression itself is white space, or something else."""
+    for part in walk(expr):
+        if isinstance(part, Literal):
+            if part.data and (set(part.data.decode("latin-1")) <= _SPACE) == blank:
+                return True
+        elif isinstance(part, CharSet | ByteSet):
+            if _is_space(part) == blank:
+                return True
+        elif not blank and not isinstance(part, Seq | Alt | Repeat | Graph | Ref):
+            return True
+    return False
 
 
 def _is_space(part: CharSet | ByteSet) -> bool:

@@ -44,12 +44,61 @@ def placed(error: GrammarTooComplex, pointer: str) -> GrammarTooComplex:
     return error if (error.rule or "").startswith("#") else error.at(pointer)
 
 
-def _is_new(state: State, met: set[tuple[int, int]]) -> bool:
-    key = (state[0], id(state[1]))
-    if key in met:
-        return False
-    met.add(key)
-    return True
+#: States that are looked at while names are counted.
+_MOST_COUNTED = 2_000
+#: How many members have a name of a cell, by its number.
+_Used = dict[int, int]
+
+
+class _Names:
+    """Which states were met on the way to an end, and by how many members with names of which cells."""
+
+    def __init__(self, plan: ObjectPlan | ArrayPlan, once: bool) -> None:
+        self._plan = plan if isinstance(plan, ObjectPlan) and once else None
+        self._limits: dict[int, int | None] = {}
+
+    def begin(self, start: State, *, counted: bool) -> None:
+        """Forget the states that were met; ``counted``: by the same state with other names, too."""
+        self._counted = counted
+        self._met: dict[tuple[int, int], list[_Used]] = {(start[0], id(start[1])): [{}]}
+        self.met = 1
+
+    def after(self, used: _Used, state: State, label: int) -> _Used | None:
+        """The names that are used after one more member; None where there is no name left for it."""
+        if self._plan is None or state[0] < len(self._plan.named):
+            return used
+        now = used.get(label, 0) + 1
+        if self._counted and (limit := self._limit(label)) is not None and now > limit:
+            return None
+        return {**used, label: now}
+
+    def are_enough(self, used: _Used) -> bool:
+        """Whether there are names for all members."""
+        limits = ((self._limit(cell), count) for cell, count in used.items())
+        return all(limit is None or count <= limit for limit, count in limits)
+
+    def is_new(self, state: State, used: _Used) -> bool:
+        """Whether a state has not been met yet, with as few names or fewer where these count."""
+        known = self._met.setdefault((state[0], id(state[1])), [])
+        if not self._counted:
+            if known:
+                return False
+        else:
+            # what there is no end of is not told apart
+            used = {cell: count for cell, count in used.items() if self._limit(cell) is not None}
+            if any(all(used.get(c, 0) >= n for c, n in one.items()) for one in known):
+                return False
+        known.append(used)
+        self.met += 1
+        return True
+
+    def _limit(self, cell: int) -> int | None:
+        """How many names a cell has; None for no end of them."""
+        if cell not in self._limits:
+            assert self._plan is not None
+            names = self._plan.cell_names(cell)
+            self._limits[cell] = None if names is None else count_texts(names)
+        return self._limits[cell]
 
 
 def _is_lone(value: object) -> bool:
@@ -260,26 +309,42 @@ class Emptiness:
     def _ends_somewhere(
         self, plan: ObjectPlan | ArrayPlan, derivatives: Derivatives, made: Fits
     ) -> bool:
-        start: State = (0, plan.with_counts())
-        met = {(0, id(start[1]))}
-        fresh: list[State] = [start]
-        waiting: list[State] = []
-        while fresh or waiting:
-            if not fresh:
-                for move in plan.moves(derivatives, waiting.pop(), made):
-                    if _is_new(move.target, met):
-                        fresh.append(move.target)
-                continue
-            state = fresh.pop()
-            if plan.may_end(state):
-                return True
-            waiting.append(state)
-            skipped = plan.skip(derivatives, state)
-            if skipped is not None and _is_new(skipped, met):
-                fresh.append(skipped)
-            if len(met) > in_force().object_states:
-                raise too_complex("object_states")
-        return False
+        """Whether the machine can end; of a few names no more members than there are names.
+
+        First names are not counted: that there is no end is sure then, and mostly so is that there is one. Where names
+        are counted in vain for long, there is said to be one.
+        """
+        counting = _Names(plan, self._nodes.once)
+        for counted in (False, True):
+            most = _MOST_COUNTED if counted else in_force().object_states
+            start: State = (0, plan.with_counts())
+            counting.begin(start, counted=counted)
+            fresh: list[tuple[State, _Used]] = [(start, {})]
+            waiting: list[tuple[State, _Used]] = []
+            while fresh or waiting:
+                if not fresh:
+                    state, used = waiting.pop()
+                    for move in plan.moves(derivatives, state, made):
+                        then = counting.after(used, state, move.label)
+                        if then is not None and counting.is_new(move.target, then):
+                            fresh.append((move.target, then))
+                    continue
+                state, used = fresh.pop()
+                if plan.may_end(state):
+                    if counting.are_enough(used):
+                        return True
+                    break
+                waiting.append((state, used))
+                skipped = plan.skip(derivatives, state)
+                if skipped is not None and counting.is_new(skipped, used):
+                    fresh.append((skipped, used))
+                if counting.met > most:
+                    if counted:
+                        return True
+                    raise too_complex("object_states")
+            else:
+                return False
+        return True
 
     def blame(self, node: Node) -> tuple[str, str]:
         """The smallest part of an empty node that is empty itself, and why."""
