@@ -56,6 +56,8 @@ __all__ = ["TaggedEmitter"]
 _LETTERS = ((0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
 #: A name that is not listed: letters, digits and underscores.
 _NAME = Seq((CharSet(_LETTERS), Repeat(CharSet(((0x30, 0x39), *_LETTERS)), 0, None)))
+#: What no bare name holds.
+_BARE = frozenset(' \t\r\n:,{}[]<>"|')
 #: The values of each kind, in the order in which a text is read.
 _Contents = dict[int, list[Expr]]
 
@@ -151,7 +153,7 @@ class TaggedEmitter(Emitter):
     def _check_name(self, written: str, place: Origin) -> None:
         """A name must end where the tag goes on."""
         ends = next(iter(self._style.between.values()))[:1] or (":",)
-        if not written or ends[0][0] in written or (self._bare and not written.isidentifier()):
+        if not written or ends[0][0] in written or (self._bare and set(written) & _BARE):
             raise UnsupportedConstraint(
                 str(place.pointer),
                 f"the name {written!r:.60} cannot be written in the style {self.manner!r}",
@@ -214,22 +216,24 @@ class TaggedEmitter(Emitter):
         ways += [Seq((Guard("other"), other))] if other != NEVER else []
         required = sum(1 << i for i, (_, needed) in enumerate(members) if needed)
         most = plan.most if other != NEVER else min(len(members), plan.most or len(members))
-        if not ways:
-            inside: Expr = EMPTY
-        elif self._bare:
-            comma = in_row(
-                Guard("may", (1 << len(members)) - 1, other != NEVER), self._layout.comma
-            )
-            more = Repeat(in_row(comma, either(*ways)), 0, None)
-            inside = Repeat(in_row(either(*ways), more), 0, 1)
-        else:
-            inside = Repeat(in_row(space, either(*ways)), 0, None)
-        if self._bare:
-            inside = in_row(Literal(b"{"), space, inside, Guard("end"), Literal(b"}"))
-        else:
-            inside = in_row(inside, Guard("end"), space)
         scope = len(members), required, plan.least, most
-        return Scope(inside, *scope, origin=origin)
+        inside: Expr = EMPTY
+        if self._bare:
+            if ways:
+                comma = in_row(
+                    Guard("may", (1 << len(members)) - 1, other != NEVER), self._layout.comma
+                )
+                more = Repeat(in_row(comma, either(*ways)), 0, None)
+                inside = Repeat(in_row(either(*ways), more), 0, 1)
+            inside = in_row(Literal(b"{"), space, inside, Guard("end"), Literal(b"}"))
+            return Scope(inside, *scope, origin=origin)
+        if not ways:
+            return space
+        one = in_row(space, either(*ways))
+        inside = in_row(one, Repeat(one, 0, None), Guard("end"), space)
+        some = Scope(inside, *scope, origin=origin)
+        # a scope is never empty: what holds no member has none
+        return some if required or plan.least else either(some, space)
 
     def _decided(self, plan: ObjectPlan, origin: Origin) -> Expr:
         """An object whose members decide together whether it is one, in the order of the schema."""
