@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 
 import workbench as wb
@@ -87,3 +89,14 @@ def test_the_opening_may_be_missing_where_prompts_have_it() -> None:
         thoughts = THOUGHTS[family]("Hm.").partition("<think>")[2]
         assert accepts(thoughts + TURNS[family]("", [CALLS[5]])) == expected
         assert accepts(TURNS[family]("", [CALLS[5]]))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_properties_in_any_order(family: str) -> None:
+    accepts = Judge(wb.tools(TOOLS, format=family, property_order="any", reasoning=False))
+    members = {"units": "celsius", "location": "Paris", "days": 3}
+    for names in permutations(members):
+        turn = TURNS[family]("", [("get_weather", {name: members[name] for name in names})])
+        assert accepts(turn), turn
+        assert not accepts(TURNS[family]("", [("get_weather", {"days": 3})]))
+    assert accepts(TURNS[family]("", [CALLS[5]])) and accepts(TURNS[family]("", [CALLS[4]]))
