@@ -305,6 +305,31 @@ WRONG: dict[str, Case] = {
         r"not a list: pass each by itself, as in text_until\(\*stops\)",
     ),
     "marker of an empty text": (lambda: wb.marker(""), ValueError, "a marker is not empty"),
+    "structural_tag of a list": (
+        lambda: wb.structural_tag([]),
+        wb.WrongType,
+        "structural_tag takes an object of a request .* not a list",
+    ),
+    "to_structural_tag of a text": (
+        lambda: wb.to_structural_tag("x"),
+        wb.WrongType,
+        "to_structural_tag takes a format or a grammar of one, not a str",
+    ),
+    "response_format of a number": (
+        lambda: wb.response_format(3),
+        wb.WrongType,
+        "response_format takes an object of a request .* not an int",
+    ),
+    "response_format of a schema": (
+        lambda: wb.response_format({"type": "object"}),
+        wb.GrammarSyntaxError,
+        "there is no response format 'object'.*did you mean",
+    ),
+    "formats in a sequence": (
+        lambda: wb.formats.Sequence(["a"]),
+        wb.WrongType,
+        "a format, not a str: wrap it: ConstString",
+    ),
     "text_until nothing": (lambda: wb.text_until(), ValueError, "no marker to stop at"),
     "text_until an empty text": (lambda: wb.text_until(""), ValueError, "a marker is not empty"),
     "capture without a name": (

@@ -39,6 +39,7 @@ LAYERS = (
     "grammar",
     "automaton",
     "frontends",
+    "formats",
     "vocabulary",
     "engine",
     "device",

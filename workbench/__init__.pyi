@@ -1,5 +1,6 @@
 """What a user types: each public name once. ``__init__.py`` loads them from here when they are first used."""
 
+from . import formats as formats
 from .automaton.budgets import (
     Budgets as Budgets,
 )
@@ -139,6 +140,9 @@ from .frontends.regex import (
 )
 from .frontends.substring import (
     substring as substring,
+)
+from .frontends.tags.response_format import (
+    response_format as response_format,
 )
 from .frontends.tags.structural_tag import (
     structural_tag as structural_tag,

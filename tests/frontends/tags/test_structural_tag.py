@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import product
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -157,6 +159,16 @@ def test_what_is_no_tag_at_all() -> None:
         wb.structural_tag(whole(deep))
     with pytest.raises(wb.GrammarTooComplex):
         wb.structural_tag('{"format":' * 100_000)
+
+
+def test_the_examples_of_the_page_work() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "structural_tags.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) > 6
+    names: dict[str, Any] = {}
+    for block in blocks:
+        exec(block, names)
+    assert wb.match(names["lazy"], "<call>1</call>")
 
 
 A = f.ConstString("a")

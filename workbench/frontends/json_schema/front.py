@@ -32,7 +32,7 @@ from workbench.frontends.json_schema.read.document import Document
 from workbench.frontends.json_schema.read.plain import read_schema
 from workbench.frontends.json_schema.scalars.numbers import Notation
 from workbench.frontends.json_schema.text.json_values import MAX_LEVELS
-from workbench.frontends.json_schema.text.whitespace import Layout, layout
+from workbench.frontends.json_schema.text.whitespace import Layout, layout, patterned
 from workbench.frontends.kept import content, copied, kept, limits_of, written
 from workbench.grammar.fingerprint import content_key
 from workbench.grammar.ir import Grammar, JsonStyle, Outcome
@@ -48,6 +48,7 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
     *,
     whitespace: str = "bounded",
     max_whitespace: int = 20,
+    whitespace_pattern: str | None = None,
     separators: tuple[str, str] | None = None,
     indent: int | str | None = None,
     property_order: str = "schema",
@@ -70,7 +71,8 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
 
     ``schema`` is a schema or its JSON text (with exact numbers); NumPy scalars and arrays, tuples and other
     mappings stand for the JSON values that they are like. ``whitespace`` is ``"bounded"`` (runs
-    of at most ``max_whitespace`` characters), ``"compact"`` (none) or ``"any"``; ``separators``, such as
+    of at most ``max_whitespace`` characters), ``"compact"`` (none) or ``"any"``, or what ``whitespace_pattern`` (a
+    regular expression) matches; ``separators``, such as
     ``(", ", ": ")``, fixes what stands between values instead, and ``indent`` lays texts out as
     ``json.dumps(…, indent=…)`` does. The properties that the schema lists, required ones included, come in
     its order and all others after them, unless ``property_order`` is ``"any"``. No object gets a key twice,
@@ -121,6 +123,8 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
     notation = Notation(numbers == "plain", max_digits)
     spelling: JsonStyle = "ascii" if ascii_only else "any" if unicode_escapes else "plain"
     laid = layout(whitespace, max_whitespace, separators, indent)
+    if whitespace_pattern is not None:
+        laid = patterned(whitespace_pattern)
     told = [
         *(whitespace, max_whitespace, separators, indent, property_order),
         *(on_unsupported, on_dangling, draft, formats),
@@ -134,6 +138,7 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
             unique_keys,
         ),
         *([] if style == "json" else [style]),
+        *([] if whitespace_pattern is None else ["pattern", whitespace_pattern]),
     ]
 
     def make(parsed: dict[str, Any] | bool) -> Grammar:

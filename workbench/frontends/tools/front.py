@@ -23,7 +23,7 @@ from workbench.frontends.tools.turns import Callable, turn
 from workbench.grammar.ir import Grammar
 from workbench.inputs import wrong_type
 
-__all__ = ["tools", "tools_format"]
+__all__ = ["tools"]
 
 
 def tools(  # noqa: PLR0913 - options, by keyword
@@ -78,20 +78,6 @@ def tools(  # noqa: PLR0913 - options, by keyword
     told = found.outcomes()
     outcomes = (*grammar.outcomes, *told) if told else grammar.outcomes
     return replace(grammar, kind="tools", source=source, outcomes=outcomes)
-
-
-def tools_format(tools: Any, tool_choice: Any = "auto", **options: Any) -> Format:
-    """The format whose grammar :func:`tools` makes of the same arguments, to be put into others and to be exported.
-
-    Raises as :func:`tools` does.
-    """
-    thinking = tuple(
-        options.pop(f"reasoning{what}", None) for what in ("", "_opened", "_tokens", "_chars")
-    )
-    parallel = options.pop("parallel", True)
-    form = options.pop("format", "qwen3")
-    on_broken = options.pop("on_broken", "raise")
-    return _made(tools, tool_choice, parallel, form, thinking, on_broken, options)[0]
 
 
 def _made(

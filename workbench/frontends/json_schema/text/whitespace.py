@@ -5,29 +5,43 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from workbench.frontends.regex import full_match, parse_regex
 from workbench.grammar.ir import (
     EMPTY,
     NEVER,
     Alt,
     ByteSet,
+    CharSet,
     Expr,
     Graph,
     Literal,
     Origin,
     Repeat,
     Seq,
+    walk,
 )
 from workbench.inputs import need_number
 from workbench.wording import number_of
 
-__all__ = ["MAX_LEVEL", "Break", "Layout", "Member", "Nested", "either", "in_row", "layout"]
+__all__ = [
+    "MAX_LEVEL",
+    "Break",
+    "Layout",
+    "Member",
+    "Nested",
+    "either",
+    "in_row",
+    "layout",
+    "patterned",
+]
 
 #: What lies deeper is indented like this level.
 MAX_LEVEL = 64
 #: Most characters of one level.
 MAX_INDENT = 100
 
-_SPACE = ByteSet(sum(1 << ord(char) for char in " \t\n\r"))
+_BLANK = frozenset(" \t\n\r")
+_SPACE = ByteSet(sum(1 << ord(char) for char in _BLANK))
 
 
 def in_row(*items: Expr, origin: Origin | None = None) -> Expr:
@@ -320,6 +334,23 @@ def layout(
     return Layout(
         run, in_row(Literal(b","), run), in_row(run, Literal(b":"), run), not detail, detail
     )
+
+
+def patterned(pattern: str) -> Layout:
+    """Make a layout in which a pattern says what stands between values, none around the whole text.
+
+    Raises ``GrammarSyntaxError`` for a bad pattern, ``ValueError`` for one that matches more than whitespace.
+    """
+    run = full_match(parse_regex(pattern))
+    ranges = [one for part in walk(run) if isinstance(part, CharSet) for one in part.ranges]
+    if any(
+        high > 0x20 or not set(map(chr, range(low, high + 1))) <= _BLANK for low, high in ranges
+    ):
+        raise ValueError(
+            f"whitespace_pattern {pattern!r:.60} matches more than the whitespace of JSON"
+        )
+    detail = f"between values what {pattern!r:.60} matches, none around the whole text"
+    return Layout(run, in_row(Literal(b","), run), in_row(run, Literal(b":"), run), False, detail)
 
 
 def _checked(separators: tuple[str, str]) -> tuple[str, str]:
