@@ -46,7 +46,7 @@ def add_grammar_file(parser: argparse.ArgumentParser) -> None:
         choices=sorted({*KINDS.values(), "request", "tools"}),
         help=(
             "what the file is (default: its suffix); request: a .json response format or structural tag, "
-            "as engines send it, which is seen by its fields, too; tools: a .json list of tools that a model may call, seen as well"
+            "as engines send it; tools: a .json list of tools that a model may call; both are seen by their fields, too"
         ),
     )
     parser.add_argument(
@@ -93,7 +93,7 @@ def _budget(text: str) -> tuple[str, int]:
 
 
 def kind_of(path: Path, kind: str | None) -> str:
-    """What a grammar file is, requests and tools also by what it holds. Raises ``WorkbenchError`` when nothing says it."""
+    """What a grammar file is, also by what it holds. Raises ``WorkbenchError`` when nothing says it."""
     suffix = path.suffix.lower()
     found = kind or KINDS.get(suffix)
     if kind is None and path.name.lower().endswith(".rules.json"):  # as exports call them

@@ -31,11 +31,11 @@ from workbench.frontends.tools.choice import Mode
 from workbench.frontends.tools.families import ToolFormat
 from workbench.frontends.tools.thoughts import Thinking, thoughts
 
-__all__ = ["Callable", "turn"]
+__all__ = ["CallableTool", "turn"]
 
 
 @dataclass(frozen=True, slots=True)
-class Callable:
+class CallableTool:
     """A tool that may be called, with the format of its arguments."""
 
     name: str
@@ -44,7 +44,7 @@ class Callable:
 
 
 def turn(
-    form: ToolFormat, tools: Sequence[Callable], mode: Mode, several: bool, thinking: Thinking
+    form: ToolFormat, tools: Sequence[CallableTool], mode: Mode, several: bool, thinking: Thinking
 ) -> Format:
     """The format of a turn; ``tools`` are those that may be called, ``several`` says whether more than once."""
     several = several and mode != "forced"
@@ -71,7 +71,7 @@ def written(form: ToolFormat, text: str) -> Format:
     return found if isinstance(found, Marker) else ConstString(found)
 
 
-def _calls(form: ToolFormat, tools: Sequence[Callable]) -> list[Tag]:
+def _calls(form: ToolFormat, tools: Sequence[CallableTool]) -> list[Tag]:
     """Calls of some tools, in all forms that the family has."""
     return [
         _call(form, pieces_of(text), tool)
@@ -80,7 +80,7 @@ def _calls(form: ToolFormat, tools: Sequence[Callable]) -> list[Tag]:
     ]
 
 
-def _call(form: ToolFormat, pieces: tuple[str, ...], tool: Callable) -> Tag:
+def _call(form: ToolFormat, pieces: tuple[str, ...], tool: CallableTool) -> Tag:
     begin, *inside, end = pieces
     content: list[Format] = []
     for number, piece in enumerate(inside):
@@ -95,7 +95,7 @@ def _call(form: ToolFormat, pieces: tuple[str, ...], tool: Callable) -> Tag:
     return Tag(literal(form, begin), Several(tuple(content)), literal(form, end), name=tool.name)
 
 
-def _at_once(form: ToolFormat, tools: Sequence[Callable], several: bool) -> list[Tag]:
+def _at_once(form: ToolFormat, tools: Sequence[CallableTool], several: bool) -> list[Tag]:
     """What a call begins: the calls themselves, or sections of calls."""
     calls = _calls(form, tools)
     if not form.begin:
@@ -122,7 +122,7 @@ def stray(form: ToolFormat) -> list[str]:
     ]
 
 
-def _text(form: ToolFormat, tools: Sequence[Callable], mode: Mode, several: bool) -> Format:
+def _text(form: ToolFormat, tools: Sequence[CallableTool], mode: Mode, several: bool) -> Format:
     if not tools:
         return AnyText((form.trigger, *stray(form)))
     once = not several or bool(form.begin)
@@ -152,7 +152,7 @@ _ENDS = ("<|end|>", "<|return|>")
 
 
 def _messages(
-    form: ToolFormat, tools: Sequence[Callable], mode: Mode, several: bool, thinking: Thinking
+    form: ToolFormat, tools: Sequence[CallableTool], mode: Mode, several: bool, thinking: Thinking
 ) -> Format:
     """Messages of one turn: thoughts and remarks, then an answer or calls."""
     calls = _calls(form, tools)
@@ -183,7 +183,7 @@ def _message(form: ToolFormat, begin: str, ends: tuple[str, ...]) -> Tag:
 
 
 def _blocks(
-    form: ToolFormat, tools: Sequence[Callable], mode: Mode, several: bool, thinking: Thinking
+    form: ToolFormat, tools: Sequence[CallableTool], mode: Mode, several: bool, thinking: Thinking
 ) -> Format:
     """A response, then calls: the prompt ends with the opening of the first block."""
     before = thoughts(form, thinking)
