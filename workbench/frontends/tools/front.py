@@ -87,7 +87,7 @@ def tools(  # noqa: PLR0913 - options, by keyword
 
 def _chosen(found: Checked, choice: Choice) -> list[CallableTool]:
     """The tools that may be called. Raises ``ValueError`` as :func:`select` does."""
-    names = set(select(choice, [tool.name for tool, _ in found.tools]))
+    names = set(select(choice, {tool.name: tool.kind for tool, _ in found.tools}))
     return [
         CallableTool(tool.name, arguments, tool.kind != "function")
         for tool, arguments in found.tools

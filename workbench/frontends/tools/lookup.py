@@ -51,6 +51,7 @@ def known_format(told: str | Mapping[str, Any]) -> ToolFormat:
     fields: dict[str, Any] = {
         key: tuple(one) if isinstance(one, list) else one for key, one in told.items()
     }
+    fields["answers"] = tuple(map(tuple, fields["answers"]))
     if fields["reasoning"] is not None:
         fields["reasoning"] = Reasoning(**fields["reasoning"])
     return ToolFormat(**fields)

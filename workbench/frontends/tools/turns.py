@@ -123,19 +123,12 @@ def stray(form: ToolFormat) -> list[str]:
 
 
 def _text(form: ToolFormat, tools: Sequence[CallableTool], mode: Mode, several: bool) -> Format:
-    if not tools:
-        return AnyText((form.trigger, *stray(form)))
-    once = not several or bool(form.begin)
-    if mode == "auto":
-        return TriggeredTags(
-            (literal(form, form.trigger),),
-            tuple(_at_once(form, tools, several)),
-            stop_after_first=once,
-            excludes=tuple(stray(form)),
-        )
+    if mode in ("auto", "none"):
+        free = _free(form, tools, several)
+        return Or((free, *_answers(form))) if form.answers else free
     asked = _at_once(form, tools, several)
     calls: Format = Or(tuple(asked)) if len(asked) > 1 else asked[0]
-    if mode == "required" and not once:
+    if mode == "required" and several and not form.begin:
         calls = TriggeredTags(
             (literal(form, form.trigger),),
             tuple(asked),
@@ -143,6 +136,24 @@ def _text(form: ToolFormat, tools: Sequence[CallableTool], mode: Mode, several: 
             excludes=tuple(stray(form)),
         )
     return Several((ConstString(form.lead), calls)) if form.lead else calls
+
+
+def _free(form: ToolFormat, tools: Sequence[CallableTool], several: bool) -> Format:
+    """Free text, with calls in it where there are tools."""
+    if not tools:
+        return AnyText((form.trigger, *stray(form)))
+    return TriggeredTags(
+        (literal(form, form.trigger),),
+        tuple(_at_once(form, tools, several)),
+        stop_after_first=not several or bool(form.begin),
+        excludes=tuple(stray(form)),
+    )
+
+
+def _answers(form: ToolFormat) -> list[Tag]:
+    """Answers between markers."""
+    inside = AnyText((form.trigger, *stray(form)))
+    return [Tag(Marker(begin), inside, Marker(end)) for begin, end in form.answers]
 
 
 # -- messages on channels --------------------------------------------------------------------------
