@@ -156,7 +156,7 @@ def test_a_lazy_grammar_begins_with_its_trigger() -> None:
         {"type": "token", "value": "<call>", "token": 7},
         {"type": "pattern", "value": "<(call)>"},
         {"type": "pattern_full", "value": r"[\s\S]*?(<call>)[\s\S]*"},
-        {"type": 3, "value": r"^[\s\S]*?(<call>|<ring>)[\s\S]*$"},
+        {"type": 3, "value": r"^[\s\S]*?(<call>|<call>1)[\s\S]*$"},
     ):
         request = lazy(trigger)
         for text in ("", "any text < ca", "so <call>1</call>", "<call>1</call>", "<<call>1</call>"):
@@ -276,6 +276,11 @@ WRONG: list[tuple[Any, str, str]] = [
         "#/grammar_triggers/0/type",
     ),
     (lazy({"type": 4, "value": "a"}), "no trigger of type 4", "#/grammar_triggers/0/type"),
+    (
+        lazy({"type": "word", "value": "<ring>"}),
+        "no text of the grammar begins with the trigger '<ring>'",
+        "#/grammar_triggers",
+    ),
     (lazy({"type": "word"}), "needs the field 'value'", "#/grammar_triggers/0"),
     (lazy({"type": "pattern", "value": "a+"}), "not a list of texts", "#/grammar_triggers/0/value"),
     (lazy({"type": "pattern", "value": "(a"}), "#/grammar_triggers/0/value: line 1", ""),

@@ -28,21 +28,11 @@ from workbench.frontends.gbnf import gbnf
 from workbench.frontends.json_schema import json_schema
 from workbench.frontends.regex import regex
 from workbench.frontends.tags import formats as f
+from workbench.frontends.tags.counted_text import counted_text
 from workbench.frontends.tags.payload import placed
 from workbench.frontends.unicode_sets import ANY
 from workbench.grammar.composing import ComposedRules
-from workbench.grammar.ir import (
-    EMPTY,
-    Alt,
-    CharSet,
-    Expr,
-    Grammar,
-    Graph,
-    Guard,
-    Repeat,
-    Scope,
-    Seq,
-)
+from workbench.grammar.ir import CharSet, Expr, Grammar, Repeat
 from workbench.grammar.lazy import viewed
 from workbench.grammar.until import before_each, without
 from workbench.inputs import wrong_type
@@ -123,9 +113,9 @@ class _Builder:
         stops = _stops(format.excludes, ends)
         if format.max_chars is None:
             return _free(stops)
-        if not stops:
-            return _text(Repeat(CharSet(ANY), 0, format.max_chars))
-        return _text(_at_most(without(stops), format.max_chars))
+        if stops and format.max_chars:
+            return counted_text(stops, format.max_chars)
+        return _text(Repeat(CharSet(ANY), 0, format.max_chars))
 
     def tokens(self, format: Any, ends: _Ends, called: str) -> Grammar:
         if isinstance(format, f.TokenOf):
@@ -265,15 +255,6 @@ def _text(expr: Expr) -> Grammar:
 def _free(stops: List[str]) -> Grammar:
     """Free text without some texts in it."""
     return _text(without(stops) if stops else Repeat(CharSet(ANY), 0, None))
-
-
-def _at_most(free: Graph, most: int) -> Expr:
-    """The texts of an automaton of characters that are short. A scope counts them, which costs no states."""
-    begin = free.n_states  # a scope is never empty
-    counted = [(a, Seq((Guard("other"), label)), b) for a, label, b in free.edges]
-    first = [(begin, label, b) for a, label, b in counted if a == free.start]
-    text = Graph(begin + 1, begin, free.finals, (*counted, *first))
-    return Alt((EMPTY, Scope(Seq((text, Guard("end"))), 0, 0, 0, most))) if most else EMPTY
 
 
 def _bound(one: f.Text | f.TokenOf) -> Grammar:
