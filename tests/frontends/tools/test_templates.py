@@ -20,6 +20,16 @@ def test_every_format_has_a_source_and_a_turn() -> None:
     assert set(known) - set(TURNS) == {"llama3_python_tag", "minimax_m3"}  # no template was at hand
 
 
+def test_a_name_stands_for_one_format() -> None:
+    names = [name for form in wb.tool_formats().values() for name in (form.name, *form.models)]
+    plain = [name.lower().replace("_", "-") for name in names]
+    assert len(plain) == len(set(plain))
+    for form in wb.tool_formats().values():
+        assert all(
+            wb.tools(TOOLS, format=name).source["tool_format"] == form.name for name in form.models
+        )
+
+
 def turns(family: str) -> list[tuple[str, list[Call]]]:
     """Texts before calls, and calls."""
     texts = [""] if family in NO_TEXT else ["", "Let me see: 3 < 4.\n"]
