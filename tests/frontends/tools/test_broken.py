@@ -232,6 +232,11 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "reading with an unknown format": (lambda: wb.read_calls("qwenn3", ""), ValueError, "qwen3"),
     "reading a number": (lambda: any_.read_calls("qwen3", 5), wb.WrongType, "what a model wrote"),
+    "reading with broken tools": (
+        lambda: wb.read_calls("qwen3", "", tools=[5, {"name": "a b"}]),
+        wb.BrokenTools,
+        "2 of 2 tools are broken",
+    ),
     "reading on_broken": (
         lambda: wb.read_calls("qwen3", "", on_broken="skip"),
         ValueError,

@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from workbench.frontends.json_schema.emit.tag_styles import STYLES
+
 __all__ = ["FAMILIES", "Reasoning", "ToolFormat"]
 
 
@@ -77,6 +79,10 @@ class ToolFormat:
                 raise ValueError(
                     f"ToolFormat: a call begins with a text, and its name comes first: {call!r:.80}"
                 )
+        if self.style not in STYLES:
+            raise ValueError(
+                f"ToolFormat: {self.style!r:.60} is no style; there are {', '.join(STYLES)}"
+            )
         if not self.call or not self.trigger:
             raise ValueError("ToolFormat: there is no call, or no trigger")
         heads = self.begin or tuple(call.partition("«")[0] for call in self.call)

@@ -111,15 +111,17 @@ def _at_once(form: ToolFormat, tools: Sequence[CallableTool], several: bool) -> 
 
 
 def stray(form: ToolFormat) -> list[str]:
-    """What free text may not hold beside the trigger: markers, and what stands inside a section."""
+    """What free text may not hold beside the trigger: markers, those of thoughts too, and the tags of a section."""
+    block = form.reasoning
+    thinks = [] if block is None else [block.open.strip(), block.close]
     inner = [form.end, *(call.partition("«")[0] for call in form.call)] if form.begin else []
-    tags = [text.strip() for text in inner if text.strip()[:1] in ("<", "]")]
-    found = dict.fromkeys((*form.markers, *tags))
-    return [
-        text
-        for text in found
-        if text not in form.trigger and form.trigger not in text and len(text) > 1
+    tags = [
+        text.strip()
+        for text in inner
+        if text.startswith("<") or any(marker in text for marker in form.markers)
     ]
+    found = dict.fromkeys((*form.markers, *thinks, *tags))
+    return [text for text in found if text not in form.trigger and form.trigger not in text]
 
 
 def _text(form: ToolFormat, tools: Sequence[CallableTool], mode: Mode, several: bool) -> Format:
