@@ -110,3 +110,22 @@ def test_properties_in_any_order(family: str) -> None:
         assert accepts(turn), turn
         assert not accepts(TURNS[family]("", [("get_weather", {"days": 3})]))
     assert accepts(TURNS[family]("", [CALLS[5]])) and accepts(TURNS[family]("", [CALLS[4]]))
+
+
+def test_the_space_of_older_tokenizers_of_mistral() -> None:
+    """As the template of Mistral Nemo writes calls; those of models before it have a space behind the marker."""
+    turn = TURNS["mistral_v3"]("", CALLS[:2]).replace("[TOOL_CALLS] [", "[TOOL_CALLS][")
+    grammar = wb.tools(TOOLS, format="mistral_v3")
+    assert Judge(grammar)(turn)
+    assert as_read(wb.read_calls(grammar, turn)) == CALLS[:2]
+    # without the identifiers that only later turns need
+    assert Judge(grammar)(turn.replace(', "id": "abcabcabc"', ""))
+
+
+def test_words_of_python_that_templates_write_are_read() -> None:
+    """Qwen's templates show ``None`` and ``True`` where JSON has other words; what is generated has those of JSON."""
+    turn = TURNS["qwen3_coder"]("", [CALLS[4]])
+    shown = turn.replace("null", "None")
+    grammar = wb.tools(TOOLS, format="qwen3_coder")
+    assert Judge(grammar)(turn) and not Judge(grammar)(shown)
+    assert as_read(wb.read_calls(grammar, shown)) == [CALLS[4]]
