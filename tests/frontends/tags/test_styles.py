@@ -77,7 +77,11 @@ def test_a_text_is_allowed_by_both_or_by_neither(style: str, number: int) -> Non
 
 
 def accepts(schema: Any, style: str, text: str, **options: Any) -> bool:
-    return wb.match(wb.json_schema(schema, style=style, **options), text) is not None
+    """What a parse says, which the engine says as well."""
+    grammar = wb.json_schema(schema, style=style, **options)
+    found = wb.match(grammar, text) is not None
+    assert we_accept(wb.compile(grammar, byte_vocabulary()), text) is found
+    return found
 
 
 @pytest.mark.parametrize("style", MEMBERS)
@@ -108,6 +112,31 @@ def test_members_in_any_order(style: str) -> None:
         for names in permutations([*members, "a", "b"], length):
             valid = len(set(names)) == len(names) and {"a", "b"} <= set(names)
             assert we_accept(compiled, "".join(members[name] for name in names)) is valid
+
+
+def test_counts_and_other_names_in_any_order() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": NUMBER, "ab": NUMBER},
+        "required": ["ab"],
+        "additionalProperties": TEXT,
+        "minProperties": 2,
+        "maxProperties": 3,
+    }
+    for style, joint, around in (("qwen_xml", "", "{}"), ("gemma", ",", "{{{}}}")):
+        quote = '<|"|>' if style == "gemma" else ""
+        grammar = wb.json_schema(schema, style=style, property_order="any")
+        compiled = wb.compile(grammar, byte_vocabulary())
+        for length in range(5):
+            for names in permutations(["a", "ab", "b", "abc", "a"], length):
+                members = []
+                for name in names:
+                    value = "1" if name in ("a", "ab") else f"{quote}x{quote}"
+                    bare = style == "gemma"
+                    members.append(f"{name}:{value}" if bare else MEMBERS[style](name, "", value))
+                valid = "ab" in names and names.count("a") < 2 and 2 <= length <= 3
+                text = around.format(joint.join(members))
+                assert we_accept(compiled, text) is valid, text
 
 
 @pytest.mark.parametrize("style", MEMBERS)
