@@ -112,13 +112,6 @@ class TaggedEmitter(Emitter):
             spaced = self._style.spaced
         return in_row(space, made, space) if spaced and made != NEVER else made
 
-    def _tagged(self, name: Expr | None, told: str, contents: _Contents) -> Expr:
-        """A member with a name, or an item without one."""
-        rest = self._behind(name is not None, told, contents)
-        if name is None or rest == NEVER:
-            return rest
-        return in_row(Marker(self._style.before), name, rest)
-
     def _behind(self, named: bool, told: str, contents: _Contents) -> Expr:
         """What stands behind the name of a member, or in place of it in an array."""
         style = self._style
@@ -146,9 +139,8 @@ class TaggedEmitter(Emitter):
         if not contents:
             return NEVER
         written = self._name(name, place)
-        if self._bare:
-            return in_row(literal(written), self._behind(True, written, contents), origin=place)
-        return in_row(self._tagged(literal(written), written, contents), origin=place)
+        behind = self._behind(True, written, contents)
+        return in_row(self._before(literal(written), behind), origin=place)
 
     def _name(self, name: str, place: Origin) -> str:
         """A name as it is written."""
@@ -291,7 +283,7 @@ class TaggedEmitter(Emitter):
 
     def _item(self, nodes: Iterable[Node]) -> Expr:
         """An item of an array between tags."""
-        item = self._tagged(None, "", self._contents(nodes))
+        item = self._behind(False, "", self._contents(nodes))
         space = self._layout.space  # it stands around an array, or else around its items
         return item if self._style.spaced or item == NEVER else in_row(space, item, space)
 
@@ -306,7 +298,7 @@ class TaggedEmitter(Emitter):
             space = self._layout.space
             if not self._style.open:
                 return space
-            other = self._tagged(names, "", self._any_contents())
+            other = self._before(names, self._behind(True, "", self._any_contents()))
             return in_row(Repeat(in_row(space, other), 0, None), space)
 
         return self._writer.rule((self.manner, "object"), "object", make)
@@ -317,7 +309,7 @@ class TaggedEmitter(Emitter):
         return self._writer.rule(
             (self.manner, "array"),
             "array",
-            lambda: Repeat(self._tagged(None, "", self._any_contents()), 0, None),
+            lambda: Repeat(self._behind(False, "", self._any_contents()), 0, None),
         )
 
     def _any_contents(self) -> _Contents:
@@ -369,10 +361,7 @@ class TaggedEmitter(Emitter):
         if kind == STRING:
             return self._quoted(literal(value) if self._within.accepts(value) else NEVER)
         if kind == OBJECT:
-            members = []
-            for name, item in value.items():
-                self._check_name(name, Origin())
-                members.append(self._given(name, item))
+            members = [self._given(name, item) for name, item in value.items()]
             if self._bare:
                 listed = [Member(member, True) for member in members]
                 return self._layout.object(listed, None, None)
@@ -386,14 +375,13 @@ class TaggedEmitter(Emitter):
         kind = type_bit(value)
         kind = NUMBER if kind & NUMBER else kind
         made = self._literal(value) if kind == STRING else self._inner._literal(value)
-        if self._bare:
-            assert name is not None
-            return self._layout.member(literal(name), made, True, None).expr
         spaced = self._style.spaced_texts if kind == STRING else self._style.spaced
         if spaced:
             made = in_row(self._layout.space, made, self._layout.space)
-        written = "".join(self._style.escapes.get(char, char) for char in name or "")
-        return self._tagged(None if name is None else literal(written), written, {kind: [made]})
+        if name is None:
+            return self._behind(False, "", {kind: [made]})
+        written = self._name(name, Origin())
+        return self._before(literal(written), self._behind(True, written, {kind: [made]}))
 
 
 def _graph(names: Dfa) -> Expr:
