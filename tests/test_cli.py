@@ -281,7 +281,7 @@ TOOLS = [
 def test_check_reads_tools(tmp_path: Path) -> None:
     path = tmp_path / "tools.json"
     path.write_text(json.dumps(TOOLS))
-    said = report(run("check", path, "--kind", "tools", "--tool-format", "mistral"))
+    said = report(run("check", path, "--tool-format", "mistral"))
     assert "a tools grammar" in said and "shortest text: 0 bytes" in said
     said = report(run("check", path, "--kind", "tools", "--tool-choice", "required"))
     assert "shortest text: 0 bytes" not in said

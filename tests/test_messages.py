@@ -323,7 +323,7 @@ WRONG: dict[str, Case] = {
     "response_format of a schema": (
         lambda: wb.response_format({"type": "object"}),
         wb.GrammarSyntaxError,
-        "there is no response format 'object'.*did you mean",
+        "there is no response format 'object'.*looks like a schema",
     ),
     "formats in a sequence": (
         lambda: wb.formats.Sequence(["a"]),

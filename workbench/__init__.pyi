@@ -165,6 +165,7 @@ from .frontends.tags.structural_tag import (
     structural_tag as structural_tag,
 )
 from .frontends.tools import (
+    Reasoning as Reasoning,
     ToolCall as ToolCall,
     ToolFormat as ToolFormat,
     read_calls as read_calls,

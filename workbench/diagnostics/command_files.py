@@ -45,9 +45,8 @@ def add_grammar_file(parser: argparse.ArgumentParser) -> None:
         "--kind",
         choices=sorted({*KINDS.values(), "request", "tools"}),
         help=(
-            "what the file is (default: its suffix); tools: a .json list of tools that a model may call; "
-            "request: a .json response format or structural tag, as engines send it, which is seen by its "
-            "fields, too"
+            "what the file is (default: its suffix); request: a .json response format or structural tag, "
+            "as engines send it; tools: a .json list of tools that a model may call; both are seen by their fields, too"
         ),
     )
     parser.add_argument(
@@ -94,32 +93,39 @@ def _budget(text: str) -> tuple[str, int]:
 
 
 def kind_of(path: Path, kind: str | None) -> str:
-    """What a grammar file is, a request also by what it holds. Raises ``WorkbenchError`` when nothing says it."""
+    """What a grammar file is, also by what it holds. Raises ``WorkbenchError`` when nothing says it."""
     suffix = path.suffix.lower()
     found = kind or KINDS.get(suffix)
     if kind is None and path.name.lower().endswith(".rules.json"):  # as exports call them
         found = "rules"
-    if kind is None and found == "json_schema" and _is_request(path):
-        found = "request"
+    if kind is None and found == "json_schema":
+        found = _seen(path)
     if found is None and suffix in _OTHERS:
         raise WorkbenchError(
             f"{path}: a grammar {_OTHERS[suffix]} is not read; write it as GBNF, its rules as  name ::= …"
         )
     if found is None:
         raise WorkbenchError(
-            f"{path}: the suffix does not say what it is; pass --kind gbnf, json_schema, regex, rules or request"
+            f"{path}: the suffix does not say what it is; pass --kind gbnf, json_schema, regex, rules, request or tools"
         )
     return found
 
 
-def _is_request(path: Path) -> bool:
-    """Whether a JSON file holds what a request asks of an output, not a schema."""
+def _seen(path: Path) -> str:
+    """What a JSON file holds: what a request asks of an output, tools, or else a schema."""
     from workbench.frontends.tags.response_format import is_request
 
     try:
-        return is_request(json.loads(read_source(path)))
+        value = json.loads(read_source(path))
+        if is_request(value):
+            return "request"
     except (WorkbenchError, RecursionError, ValueError):
-        return False
+        return "json_schema"
+    listed = value.get("tools") if isinstance(value, dict) else value
+    is_tools = isinstance(listed, list) and any(
+        isinstance(one, dict) and ("name" in one or "function" in one) for one in listed
+    )
+    return "tools" if is_tools else "json_schema"
 
 
 def read_source(path: Path) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from workbench.errors import ExportRefused
+from workbench.errors import ExportRefused, GrammarTooComplex
 from workbench.export.gbnf_writer import to_gbnf
 from workbench.frontends.tags import formats as f
+from workbench.frontends.tags.build import MAX_LEVELS
 from workbench.grammar.composing import ComposedRules
 from workbench.grammar.ir import Grammar
 from workbench.inputs import wrong_type
@@ -24,7 +25,8 @@ def to_structural_tag(format: f.Format | Grammar) -> dict[str, Any]:
     A marker is written as its text, a part as GBNF; names and captures, which change no language, are left out, and the
     spelling of numbers, which engines choose. Raises
     ``ExportRefused`` naming what has no words there (options of schemas, tokens among several ends, patterns with
-    excluded texts, parts that are no GBNF), ``WrongType`` for any other grammar.
+    excluded texts, parts that are no GBNF), ``GrammarTooComplex`` for a tree that is too deep, ``WrongType`` for any
+    other grammar.
 
     >>> to_structural_tag(f.Tag("<n>", f.RegexPattern("[0-9]+"), f.Marker("</n>")))["format"]["end"]
     '</n>'
@@ -37,7 +39,10 @@ def to_structural_tag(format: f.Format | Grammar) -> dict[str, Any]:
         format = made_of
     if not isinstance(format, f.Format):
         raise wrong_type("to_structural_tag", "a format or a grammar of one", format)
-    return {"type": "structural_tag", "format": _written(format)}
+    try:
+        return {"type": "structural_tag", "format": _written(format)}
+    except RecursionError:
+        raise GrammarTooComplex("formats inside each other", MAX_LEVELS) from None
 
 
 def _written(format: f.Format) -> dict[str, Any]:

@@ -119,9 +119,21 @@ KINDS: dict[str, list[tuple[Any, list[str]]]] = {
         (separated("", tag("<1", ">"), at_least_one=True, stop_after_first=True), ["", "<1x>", "<1x><1x>"]),
         (separated("\n", tag("<", ">", ANY)), ["<a>\n<b>", "<a\n<>"]),
     ],
-    "optional": [({"type": "optional", "content": Y}, ["", "yy", "yyyy"])],
-    "plus": [({"type": "plus", "content": {"type": "or", "elements": [X, Y]}}, ["", "x", "xyyx", "y"])],
-    "star": [({"type": "star", "content": tag("<", ">")}, ["", "<x>", "<x><x>", "<x"])],
+    "optional": [
+        ({"type": "optional", "content": Y}, ["", "yy", "yyyy"]),
+        ({"type": "optional", "content": tag("<", ">", ANY)}, ["", "<>", "<a>", "<a>b", "<<>"]),
+        ({"type": "optional", "content": schema({"enum": ["a", "b"]})}, ["", '"a"', '"c"', "a"]),
+    ],
+    "plus": [
+        ({"type": "plus", "content": {"type": "or", "elements": [X, Y]}}, ["", "x", "xyyx", "y"]),
+        ({"type": "plus", "content": {"type": "regex", "pattern": "[ab]c"}}, ["ac", "acbc", "", "c"]),
+        ({"type": "plus", "content": {"type": "optional", "content": X}}, ["", "x", "xx", "y"]),
+    ],
+    "star": [
+        ({"type": "star", "content": tag("<", ">")}, ["", "<x>", "<x><x>", "<x"]),
+        ({"type": "star", "content": {"type": "sequence", "elements": [X, Y]}}, ["", "xyy", "xyyxyy", "x"]),
+        (tag("[", "]", {"type": "star", "content": tag("<", ">", ANY)}), ["[]", "[<a>]", "[<]>]", "[a]"]),
+    ],
     "repeat": [
         ({"type": "repeat", "min": 1, "max": 3, "content": X}, ["", "x", "xxx", "xxxx"]),
         ({"type": "repeat", "min": 2, "max": -1, "content": X}, ["x", "xx", "xxxxx"]),

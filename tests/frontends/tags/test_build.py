@@ -150,12 +150,24 @@ def test_options_of_schemas() -> None:
     assert wb.match(is_open, '{"a": 1, "b": 2, "c": 3}')
 
 
+def test_long_texts_are_counted() -> None:
+    thought = f.Tag("<t>", f.AnyText(["!"], max_chars=4096), "</t>")
+    for n, fits in ((0, True), (4096, True), (4097, False)):
+        text = ("é<" * 2049)[:n]
+        assert accepts(thought, list(f"<t>{text}</t>".encode()), byte_vocabulary()) is fits
+    assert not accepts(thought, list(b"<t>!</t>"), byte_vocabulary())
+
+
 def test_what_is_too_deep_is_refused() -> None:
     format: f.Format = f.ConstString("a")
     for _ in range(200):
         format = f.Optional(format)
     with pytest.raises(wb.GrammarTooComplex, match="100 formats inside each other"):
         grammar_of(format)
+    for _ in range(2_000):
+        format = f.Optional(format)
+    with pytest.raises(wb.GrammarTooComplex):
+        wb.to_structural_tag(format)
 
 
 def test_many_triggers_are_told_apart_quickly() -> None:

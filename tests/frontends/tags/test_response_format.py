@@ -8,15 +8,18 @@ from typing import Any
 import pytest
 
 import workbench as wb
+from tests.frontends.tags.verdicts import we_accept
+from workbench.vocabulary import byte_vocabulary
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 GBNF = 'root ::= "a" | "b"'
 
 
 def accepts(request: Any, text: str) -> bool:
-    found = [wb.match(wb.response_format(one), text) for one in (request, json.dumps(request))]
-    assert (found[0] is None) == (found[1] is None)
-    return found[0] is not None
+    found = wb.match(wb.response_format(request), text) is not None
+    again = wb.compile(wb.response_format(json.dumps(request)), byte_vocabulary())
+    assert we_accept(again, text) is found
+    return found
 
 
 #: Requests, texts that they allow, texts that they do not.
@@ -156,7 +159,7 @@ def test_a_lazy_grammar_begins_with_its_trigger() -> None:
         {"type": "token", "value": "<call>", "token": 7},
         {"type": "pattern", "value": "<(call)>"},
         {"type": "pattern_full", "value": r"[\s\S]*?(<call>)[\s\S]*"},
-        {"type": 3, "value": r"^[\s\S]*?(<call>|<ring>)[\s\S]*$"},
+        {"type": 3, "value": r"^[\s\S]*?(<call>|<call>1)[\s\S]*$"},
     ):
         request = lazy(trigger)
         for text in ("", "any text < ca", "so <call>1</call>", "<call>1</call>", "<<call>1</call>"):
@@ -276,6 +279,11 @@ WRONG: list[tuple[Any, str, str]] = [
         "#/grammar_triggers/0/type",
     ),
     (lazy({"type": 4, "value": "a"}), "no trigger of type 4", "#/grammar_triggers/0/type"),
+    (
+        lazy({"type": "word", "value": "<ring>"}),
+        "no text of the grammar begins with the trigger '<ring>'",
+        "#/grammar_triggers",
+    ),
     (lazy({"type": "word"}), "needs the field 'value'", "#/grammar_triggers/0"),
     (lazy({"type": "pattern", "value": "a+"}), "not a list of texts", "#/grammar_triggers/0/value"),
     (lazy({"type": "pattern", "value": "(a"}), "#/grammar_triggers/0/value: line 1", ""),

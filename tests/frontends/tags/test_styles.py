@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from importlib.metadata import version
 from itertools import permutations
 from random import Random
 from typing import Any
@@ -11,7 +10,8 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.frontends.tags.test_against_xgrammar import (
+from tests.frontends.tags.verdicts import (
+    KNOWS_ALL,
     is_deliberate,
     mutant,
     their_compiler,
@@ -60,9 +60,7 @@ SCHEMAS = [
 ]
 
 
-@pytest.mark.skipif(
-    tuple(map(int, version("xgrammar").split(".")[:3])) < (0, 2, 9), reason="needs xgrammar 0.2.9"
-)
+@pytest.mark.skipif(not KNOWS_ALL, reason="these styles need xgrammar 0.2.9")
 @pytest.mark.parametrize("number", range(len(SCHEMAS)))
 @pytest.mark.parametrize("style", TAG_STYLES)
 def test_a_text_is_allowed_by_both_or_by_neither(style: str, number: int) -> None:
@@ -79,7 +77,11 @@ def test_a_text_is_allowed_by_both_or_by_neither(style: str, number: int) -> Non
 
 
 def accepts(schema: Any, style: str, text: str, **options: Any) -> bool:
-    return wb.match(wb.json_schema(schema, style=style, **options), text) is not None
+    """What a parse says, which the engine says as well."""
+    grammar = wb.json_schema(schema, style=style, **options)
+    found = wb.match(grammar, text) is not None
+    assert we_accept(wb.compile(grammar, byte_vocabulary()), text) is found
+    return found
 
 
 @pytest.mark.parametrize("style", MEMBERS)
@@ -102,14 +104,39 @@ def test_members_of_each_style(style: str) -> None:
 def test_members_in_any_order(style: str) -> None:
     member = MEMBERS[style]
     schema = object_of(["a", "b"], a=TEXT, b=NUMBER, c={"type": "boolean"})
-    options = {"property_order": "any", "additional_properties": False}
+    grammar = wb.json_schema(schema, style=style, property_order="any", additional_properties=False)
+    compiled = wb.compile(grammar, byte_vocabulary())
     values = {"a": ("string", "x"), "b": ("number", "1"), "c": ("boolean", "true")}
     members = {name: member(name, *value) for name, value in values.items()}
     for length in range(5):
         for names in permutations([*members, "a", "b"], length):
-            once = len(set(names)) == len(names)
-            valid = once and {"a", "b"} <= set(names)
-            assert accepts(schema, style, "".join(map(members.get, names)), **options) is valid  # type: ignore[arg-type]
+            valid = len(set(names)) == len(names) and {"a", "b"} <= set(names)
+            assert we_accept(compiled, "".join(members[name] for name in names)) is valid
+
+
+def test_counts_and_other_names_in_any_order() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": NUMBER, "ab": NUMBER},
+        "required": ["ab"],
+        "additionalProperties": TEXT,
+        "minProperties": 2,
+        "maxProperties": 3,
+    }
+    for style, joint, around in (("qwen_xml", "", "{}"), ("gemma", ",", "{{{}}}")):
+        quote = '<|"|>' if style == "gemma" else ""
+        grammar = wb.json_schema(schema, style=style, property_order="any")
+        compiled = wb.compile(grammar, byte_vocabulary())
+        for length in range(5):
+            for names in permutations(["a", "ab", "b", "abc", "a"], length):
+                members = []
+                for name in names:
+                    value = "1" if name in ("a", "ab") else f"{quote}x{quote}"
+                    bare = style == "gemma"
+                    members.append(f"{name}:{value}" if bare else MEMBERS[style](name, "", value))
+                valid = "ab" in names and names.count("a") < 2 and 2 <= length <= 3
+                text = around.format(joint.join(members))
+                assert we_accept(compiled, text) is valid, text
 
 
 @pytest.mark.parametrize("style", MEMBERS)

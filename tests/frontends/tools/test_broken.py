@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable
 from typing import Any
@@ -129,6 +130,15 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         "There are 'get_weather', 'search', 'ping'",
     ),
     "an unknown choice": (lambda: wb.tools(TOOLS, "search"), ValueError, '{"name": .search.}'),
+    "a type that several tools have": (
+        lambda: wb.tools(
+            [{"type": "t", "name": name, "parameters": {}} for name in "ab"],
+            {"type": "t"},
+            format="harmony",
+        ),
+        ValueError,
+        "2 have this type",
+    ),
     "a choice without a name": (
         lambda: wb.tools(TOOLS, {"type": "function"}),
         ValueError,
@@ -222,6 +232,11 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "reading with an unknown format": (lambda: wb.read_calls("qwenn3", ""), ValueError, "qwen3"),
     "reading a number": (lambda: any_.read_calls("qwen3", 5), wb.WrongType, "what a model wrote"),
+    "reading with broken tools": (
+        lambda: wb.read_calls("qwen3", "", tools=[5, {"name": "a b"}]),
+        wb.BrokenTools,
+        "2 of 2 tools are broken",
+    ),
     "reading on_broken": (
         lambda: wb.read_calls("qwen3", "", on_broken="skip"),
         ValueError,
@@ -236,3 +251,29 @@ def test_wrong_arguments(name: str) -> None:
     with pytest.raises(kind) as raised:
         act()
     assert re.search(told, str(raised.value), re.DOTALL), str(raised.value)
+
+
+def mutant(rng: random.Random, value: Any, depth: int = 0) -> Any:
+    """A value with some parts replaced, left out, or of other types."""
+    others = [None, True, 0, -1.5, "", "object", "é", "#/nowhere", [], {}, [{}], {"type": 3}]
+    if depth and rng.random() < 0.08:
+        return rng.choice(others)
+    if isinstance(value, dict):
+        return {k: mutant(rng, v, depth + 1) for k, v in value.items() if rng.random() > 0.03}
+    if isinstance(value, list):
+        return [mutant(rng, one, depth + 1) for one in value]
+    return value
+
+
+def test_no_list_of_tools_breaks_the_reader() -> None:
+    rng = random.Random(5)
+    families = sorted(wb.tool_formats())
+    made = 0
+    for _ in range(200):
+        given = mutant(rng, TOOLS)
+        try:
+            wb.tools(given, format=rng.choice(families), on_broken=rng.choice(["raise", "drop"]))
+            made += 1
+        except (wb.BrokenTools, wb.WrongType) as error:
+            assert len(str(error)) < 3_000  # noqa: PT017 - some are whole
+    assert 25 < made < 175

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 import workbench as wb
-from tests.frontends.tools.samples import CALLS, TOOLS
+from tests.frontends.tools.samples import CALLS, TOOLS, Judge
 from tests.frontends.tools.written import ONE_CALL, THOUGHTS, TURNS
 from workbench.frontends.tools.value_types import EVERY, item, member, type_of, types_of
 
@@ -222,8 +222,33 @@ def test_a_format_of_ones_own() -> None:
         ("<run «arguments» «name»>", "<run ", "its name comes first"),
         ("<run «name»>«arguments»", "", "no trigger"),
         ("<run «name»>«arguments»", "<call ", "begins no call"),
+        ("<run «name»>«arguments»", "<run ", "'xml' is no style"),
     ],
 )
 def test_a_format_that_cannot_be_read_back(call: str, trigger: str, told: str) -> None:
+    style = "xml" if "style" in told else "json"
     with pytest.raises(ValueError, match=told):
-        wb.ToolFormat("own", (), "here", call=(call,), trigger=trigger)
+        wb.ToolFormat("own", (), "here", call=(call,), trigger=trigger, style=style)
+
+
+def test_thoughts_of_a_format_of_ones_own() -> None:
+    form = wb.ToolFormat(
+        "own",
+        (),
+        "here",
+        call=("<run «name»>«arguments»</run>",),
+        trigger="<run ",
+        reasoning=wb.Reasoning("<hm>", "</hm>"),
+    )
+    call = "<run ping>{}</run>"
+    accepts = Judge(wb.tools(TOOLS, format=form))
+    assert accepts("<hm>Well.</hm>So. " + call) and accepts("So. " + call)
+    for bad in ("<hm>" + call + "</hm>", "So. <hm>", "<hm>a<hm>b</hm>", "So.</hm>" + call):
+        assert not accepts(bad), bad
+    bounded = wb.tools(TOOLS, format=form, reasoning=True, reasoning_tokens=2)
+    names = {257: "<hm>", 258: "</hm>"}
+    vocabulary = wb.Vocabulary.from_bytes(
+        [*(bytes([b]) for b in range(256)), b"", b"", b""], 256, special_names=names
+    )
+    matcher = wb.compile(bounded, vocabulary).matcher()
+    assert matcher.accept_tokens([257, 97, 97, 97]) == 3 and list(matcher.allowed_ids()) == [258]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 
 import workbench as wb
@@ -16,6 +18,16 @@ def test_every_format_has_a_source_and_a_turn() -> None:
     assert all(form.source for form in known.values())
     assert set(SOURCES) == set(TURNS) <= set(known)
     assert set(known) - set(TURNS) == {"llama3_python_tag", "minimax_m3"}  # no template was at hand
+
+
+def test_a_name_stands_for_one_format() -> None:
+    names = [name for form in wb.tool_formats().values() for name in (form.name, *form.models)]
+    plain = [name.lower().replace("_", "-") for name in names]
+    assert len(plain) == len(set(plain))
+    for form in wb.tool_formats().values():
+        assert all(
+            wb.tools(TOOLS, format=name).source["tool_format"] == form.name for name in form.models
+        )
 
 
 def turns(family: str) -> list[tuple[str, list[Call]]]:
@@ -87,3 +99,33 @@ def test_the_opening_may_be_missing_where_prompts_have_it() -> None:
         thoughts = THOUGHTS[family]("Hm.").partition("<think>")[2]
         assert accepts(thoughts + TURNS[family]("", [CALLS[5]])) == expected
         assert accepts(TURNS[family]("", [CALLS[5]]))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_properties_in_any_order(family: str) -> None:
+    accepts = Judge(wb.tools(TOOLS, format=family, property_order="any", reasoning=False))
+    members = {"units": "celsius", "location": "Paris", "days": 3}
+    for names in permutations(members):
+        turn = TURNS[family]("", [("get_weather", {name: members[name] for name in names})])
+        assert accepts(turn), turn
+        assert not accepts(TURNS[family]("", [("get_weather", {"days": 3})]))
+    assert accepts(TURNS[family]("", [CALLS[5]])) and accepts(TURNS[family]("", [CALLS[4]]))
+
+
+def test_the_space_of_older_tokenizers_of_mistral() -> None:
+    """As the template of Mistral Nemo writes calls; those of models before it have a space behind the marker."""
+    turn = TURNS["mistral_v3"]("", CALLS[:2]).replace("[TOOL_CALLS] [", "[TOOL_CALLS][")
+    grammar = wb.tools(TOOLS, format="mistral_v3")
+    assert Judge(grammar)(turn)
+    assert as_read(wb.read_calls(grammar, turn)) == CALLS[:2]
+    # without the identifiers that only later turns need
+    assert Judge(grammar)(turn.replace(', "id": "abcabcabc"', ""))
+
+
+def test_words_of_python_that_templates_write_are_read() -> None:
+    """Qwen's templates show ``None`` and ``True`` where JSON has other words; what is generated has those of JSON."""
+    turn = TURNS["qwen3_coder"]("", [CALLS[4]])
+    shown = turn.replace("null", "None")
+    grammar = wb.tools(TOOLS, format="qwen3_coder")
+    assert Judge(grammar)(turn) and not Judge(grammar)(shown)
+    assert as_read(wb.read_calls(grammar, shown)) == [CALLS[4]]

@@ -137,3 +137,61 @@ def test_the_empty_block_behind_an_opening_in_the_prompt() -> None:
     for rest in ("\n</think>\n\nHi", "</think>\n\nHi"):
         assert accepts(compiled, spelled(rest, vocabulary))
     assert not accepts(compiled, spelled("x</think>\n\nHi", vocabulary))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_answers_between_markers(kind: str) -> None:
+    """As the template of Command R7B writes an answer that is no call."""
+    vocabulary = KINDS[kind](wb.tool_formats()["command_a"].markers)
+    thoughts = "<|START_THINKING|>Hm.<|END_THINKING|>"
+    answer = "<|START_RESPONSE|>It is 3 < 4.<|END_RESPONSE|>"
+    call = TURNS["command_a"]("", [CALLS[5]])
+    for choice, good, bad in (
+        ("auto", [answer, thoughts + answer, call, "Plain."], [answer + call, answer[:-5]]),
+        ("none", [answer, thoughts + answer], [call]),
+        ("required", [call, thoughts + call], [answer]),
+    ):
+        compiled = wb.compile(wb.tools(TOOLS, choice, format="command_a"), vocabulary)
+        assert all(accepts(compiled, spelled(text, vocabulary)) for text in good)
+        assert not any(accepts(compiled, spelled(text, vocabulary)) for text in bad)
+
+
+def test_a_bound_of_characters_costs_no_states() -> None:
+    grammar = wb.tools(TOOLS, reasoning=True, reasoning_chars=50_000)
+    matcher = wb.compile(grammar, of_bytes(())).matcher()
+    assert matcher.accept_tokens(b"<think>" + b"a" * 50_000) == 50_007
+    assert matcher.allowed_bytes() == {ord("<")}
+    assert matcher.forced_bytes().startswith(b"</think>\n\n")
+
+
+def test_tools_that_a_service_has_built_in() -> None:
+    browser = {
+        "type": "browser",
+        "name": "browser.search",
+        "parameters": {"type": "object", "properties": {"query": {"type": "string"}}},
+    }
+    grammar = wb.tools([*TOOLS, browser], format="harmony", reasoning=False)
+    call = '<|channel|>commentary to=browser.search code<|message|>{"query": "x"}<|call|>'
+    assert wb.match(grammar, call)
+    assert wb.match(grammar, call.replace("browser.search", "functions.browser.search")) is None
+    assert wb.read_calls(grammar, call)[0].name == "browser.search"
+    forced = wb.tools([*TOOLS, browser], {"type": "browser"}, format="harmony")
+    assert wb.match(forced, call)
+    assert wb.match(forced, TURNS["harmony"]("", [CALLS[5]])) is None
+
+
+def test_the_blocks_of_kimi_k3() -> None:
+    """Behind prompts that have opened the thoughts, or the response."""
+    answer = "Hello.<|close|>response<|sep|>"
+    call = TURNS["kimi_k3"]("Hello.", [CALLS[1]])
+    thoughts = "Hm.<|close|>think<|sep|><|open|>response<|sep|>"
+    for reasoning, before in (
+        (True, thoughts),
+        (False, ""),
+        (None, "<|open|>think<|sep|>" + thoughts),
+    ):
+        grammar = wb.tools(TOOLS, format="kimi_k3", reasoning=reasoning)
+        assert wb.match(grammar, before + answer + "<|close|>message<|sep|>")
+        assert wb.match(grammar, before + call)
+        assert [one.name for one in wb.read_calls(grammar, before + call)] == ["get_weather"]
+        assert wb.match(grammar, before + answer) is None

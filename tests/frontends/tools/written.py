@@ -1,7 +1,8 @@
 """Turns of an assistant as the chat templates of families write them.
 
 Each function is what the template says of one message, read there; ``SOURCES`` names where. Nothing here is taken from
-the table of formats that is tested with it.
+the table of formats that is tested with it. Those of Qwen 3, 3.5 and Coder, Llama 3.1, DeepSeek R1, Mistral, Command A,
+Kimi K2 and GLM were held against what the templates themselves render, for all calls of ``samples.py``.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ SOURCES = {
     "kimi_k2": "moonshotai/Kimi-K2-Instruct, docs/tool_call_guidance.md",
     "kimi_k3": "ggml-org/llama.cpp, models/templates/Kimi-K3.jinja",
     "glm_4_5": "ggml-org/llama.cpp, models/templates/glm_4_5.jinja and GLM-4.6.jinja",
-    "glm_4_7": "zai-org/GLM-4.7-Flash, chat_template.jinja",
+    "glm_4_7": "zai-org/GLM-4.7-Flash and zai-org/GLM-5.1, chat_template.jinja",
     "minimax_m2": "ggml-org/llama.cpp, models/templates/unsloth-MiniMax-M2.jinja",
     "command_a": "ggml-org/llama.cpp, models/templates/CohereForAI-c4ai-command-r7b-12-2024-tool_use.jinja",
     "cohere": "cohere-ai/melody, tests of the cmd5 format",

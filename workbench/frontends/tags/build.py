@@ -28,6 +28,7 @@ from workbench.frontends.gbnf import gbnf
 from workbench.frontends.json_schema import json_schema
 from workbench.frontends.regex import regex
 from workbench.frontends.tags import formats as f
+from workbench.frontends.tags.counted_text import counted_text
 from workbench.frontends.tags.payload import placed
 from workbench.frontends.unicode_sets import ANY
 from workbench.grammar.composing import ComposedRules
@@ -110,11 +111,11 @@ class _Builder:
 
     def any_text(self, format: f.AnyText, ends: _Ends, called: str) -> Grammar:
         stops = _stops(format.excludes, ends)
-        free = _free(stops)
         if format.max_chars is None:
-            return free
-        short = _text(Repeat(CharSet(ANY), 0, format.max_chars))
-        return intersection(free, short) if stops else short
+            return _free(stops)
+        if stops and format.max_chars:
+            return counted_text(stops, format.max_chars)
+        return _text(Repeat(CharSet(ANY), 0, format.max_chars))
 
     def tokens(self, format: Any, ends: _Ends, called: str) -> Grammar:
         if isinstance(format, f.TokenOf):

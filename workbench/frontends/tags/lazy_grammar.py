@@ -16,8 +16,10 @@ from workbench.errors import GrammarSyntaxError
 from workbench.frontends.compose import alt, repeat, seq, token
 from workbench.frontends.regex import full_match, parse_regex
 from workbench.frontends.tags.payload import Payload
-from workbench.grammar.ir import Grammar, Literal, Marker, walk
+from workbench.grammar.author.earley import Earley, TooMuch
+from workbench.grammar.ir import Grammar, Literal, Marker, literal, walk
 from workbench.grammar.lazy import viewed, written_ahead
+from workbench.grammar.markers import with_markers
 from workbench.grammar.rewriting import rewrite
 from workbench.grammar.until import before_each, without
 
@@ -34,7 +36,8 @@ _AFTER = re.compile(r"(?:\[\\s\\S\]|\[\\S\\s\])\*\??\$?\Z")
 def lazy_grammar(given: Payload, grammar: Grammar) -> Grammar:
     """The grammar, begun by the triggers of a request where it is lazy.
 
-    Raises ``GrammarSyntaxError`` for triggers that are malformed, or patterns of more than some texts.
+    Raises ``GrammarSyntaxError`` for triggers that are malformed or begin no text of the grammar, and for patterns that
+    are no list of texts.
     """
     lazy = given.flag("grammar_lazy")
     preserved = given.texts("preserved_tokens")
@@ -48,6 +51,7 @@ def lazy_grammar(given: Payload, grammar: Grammar) -> Grammar:
         raise given.error(
             "triggers that are tokens without a text do not go with others", "grammar_triggers"
         )
+    _check_begins(given, grammar, words)
     if ids:
         free = token(*ids, negated=True)
         return alt(repeat(free), seq(repeat(free), grammar))
@@ -55,6 +59,23 @@ def lazy_grammar(given: Payload, grammar: Grammar) -> Grammar:
         seq(Grammar({"root": before}, "root", "text"), grammar) for before, _ in before_each(words)
     ]
     return alt(Grammar({"root": without(words)}, "root", "text"), *led)
+
+
+def _check_begins(given: Payload, grammar: Grammar, words: Sequence[str]) -> None:
+    """Raise for a trigger that begins no text of the grammar: behind it nothing could come."""
+    parse = Earley(with_markers(grammar, lambda marker: literal(marker.text)))
+    for word in words:
+        data = word.encode()
+        try:
+            read = parse.feed(data)
+        except TooMuch:  # then it is not known
+            return
+        parse.take_back(len(parse))
+        if read < len(data):
+            raise given.error(
+                f"no text of the grammar begins with the trigger {word!r:.80}", "grammar_triggers",
+                hint="a trigger is a part of the grammar, which reads on from there",
+            )  # fmt: skip
 
 
 def _triggers(given: Payload) -> tuple[list[str], list[int]]:

@@ -75,9 +75,10 @@ def _of_type(given: Payload) -> Grammar:
     kind = given.fields["type"]
     given.what = "a response format"
     if not isinstance(kind, str) or kind not in _TYPES:
-        raise given.error(
-            f"there is no response format {kind!r:.60}", "type", hint=nearest(str(kind), _TYPES)
-        )
+        hint = nearest(str(kind), _TYPES)
+        if kind in _OF_SCHEMAS or isinstance(kind, list):
+            hint = 'it looks like a schema: wrap it in {"type": "json_schema", "schema": …}'
+        raise given.error(f"there is no response format {kind!r:.60}", "type", hint=hint)
     given.what = f"a response format {kind!r}"
     return _TYPES[kind](given)
 
@@ -117,6 +118,7 @@ def _structural(given: Payload) -> Grammar:
     return read_structural_tag(given.fields, given.pointer)
 
 
+_OF_SCHEMAS = ("object", "array", "string", "number", "integer", "boolean", "null")
 _TYPES: dict[str, Callable[[Payload], Grammar]] = {
     "text": _text,
     "json_object": _json_object,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.frontends.tools.calls import ToolCall, read_calls
 from workbench.frontends.tools.families import Reasoning, ToolFormat
-from workbench.frontends.tools.front import tools, tools_format
+from workbench.frontends.tools.front import tools
 from workbench.frontends.tools.lookup import tool_formats
 
 __all__ = [
@@ -14,5 +14,4 @@ __all__ = [
     "read_calls",
     "tool_formats",
     "tools",
-    "tools_format",
 ]

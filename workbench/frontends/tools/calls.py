@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-from workbench.errors import GrammarSyntaxError
+from workbench.errors import BrokenTool, BrokenTools, GrammarSyntaxError
 from workbench.frontends.tools.families import ToolFormat
 from workbench.frontends.tools.lookup import find_format, known_format
-from workbench.frontends.tools.reading import listed, read_tool
+from workbench.frontends.tools.reading import BadTool, listed, read_tool
 from workbench.frontends.tools.styles import Unreadable, read_arguments
 from workbench.inputs import wrong_type
 
@@ -55,7 +55,7 @@ def read_calls(
     token ids, as in ``read_calls(out.compiled, out.token_ids)``, and places count bytes with their names then.
 
     Raises ``GrammarSyntaxError`` for a call that is cut off, cannot be read or names no tool, unless
-    ``on_broken="drop"`` passes it over; ``WrongType`` and ``ValueError`` for other arguments.
+    ``on_broken="drop"`` passes it over; ``BrokenTools``, ``WrongType`` and ``ValueError`` for other arguments.
     """
     if on_broken not in ("raise", "drop"):
         raise ValueError(f"on_broken is 'raise' or 'drop', not {on_broken!r:.40}")
@@ -90,11 +90,7 @@ def read_calls(
 def _told(source: Any, tools: Any) -> tuple[ToolFormat, Mapping[str, Any] | None]:
     """The format, and the schemas of the tools by name where these are known."""
     if isinstance(source, str | ToolFormat):
-        if tools is None:
-            return find_format(source), None
-        return find_format(source), {
-            tool.name: tool.schema for tool in map(read_tool, listed(tools))
-        }
+        return find_format(source), None if tools is None else _schemas(tools)
     grammar = getattr(source, "grammar", source)
     told = getattr(grammar, "source", None)
     if not (isinstance(told, dict) and "tool_format" in told):
@@ -105,6 +101,22 @@ def _told(source: Any, tools: Any) -> tuple[ToolFormat, Mapping[str, Any] | None
             "read_calls('qwen3', text, tools=tools) reads without the grammar",
         )
     return known_format(told["tool_format"]), told["tools"]
+
+
+def _schemas(tools: Any) -> dict[str, Any]:
+    """The schemas of tools by name. Raises ``BrokenTools`` for what are none."""
+    found: dict[str, Any] = {}
+    broken = []
+    given = listed(tools)
+    for index, one in enumerate(given):
+        try:
+            tool = read_tool(one)
+            found[tool.name] = tool.schema
+        except BadTool as error:
+            broken.append(BrokenTool(index, "", f"#/{index}{error.place}", error.reason))
+    if broken:
+        raise BrokenTools(broken, len(given))
+    return found
 
 
 def _as_text(source: Any, text: Any) -> str:

@@ -8,7 +8,7 @@ Choice(mode='required', names=None, parallel=False)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -71,23 +71,26 @@ def read_choice(given: Any) -> Choice:
     return Choice("forced", (name,), parallel)
 
 
-def select(choice: Choice, names: Sequence[str]) -> list[str]:
-    """The names of the tools that may be called, in their order.
+def select(choice: Choice, kinds: Mapping[str, str]) -> list[str]:
+    """The names of the tools that may be called, in their order; ``kinds`` has the type of each by its name.
 
-    Raises ``ValueError`` for a choice that names a tool which is not there, and for one that asks for a call where
-    there is no tool.
+    A tool that a service has built in may be chosen by its type. Raises ``ValueError`` for a choice that names a tool
+    which is not there, and for one that asks for a call where there is no tool.
     """
+    wanted = set(kinds) if choice.names is None else set()
     for name in choice.names or ():
-        if name not in names:
+        typed = [] if name == "function" else [one for one in kinds if kinds[one] == name]
+        if name not in kinds and len(typed) != 1:
+            several = f" alone: {len(typed)} have this type" if typed else ""
             raise ValueError(
-                f"tool_choice names {first_words(name)}, which is none of the tools{nearest(name, names)}"
+                f"tool_choice names {first_words(name)}, which is none of the tools{several or nearest(name, kinds)}"
             )
-    chosen = [name for name in names if choice.names is None or name in choice.names]
-    if choice.mode == "required" and not chosen:
+        wanted.add(name if name in kinds else typed[0])
+    if choice.mode == "required" and not wanted:
         raise ValueError(
             "tool_choice asks for a call, but there are no tools: pass some, or tool_choice='auto'"
         )
-    return [] if choice.mode == "none" else chosen
+    return [] if choice.mode == "none" else [name for name in kinds if name in wanted]
 
 
 def _named(given: Mapping[Any, Any]) -> str | None:

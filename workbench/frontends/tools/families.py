@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from workbench.frontends.json_schema.emit.tag_styles import STYLES
+
 __all__ = ["FAMILIES", "Reasoning", "ToolFormat"]
 
 
@@ -37,7 +39,8 @@ class ToolFormat:
     ``end`` with ``between`` among them. ``trigger`` is the text after which nothing but a call may follow. ``style`` is
     how arguments are written. ``markers`` are the texts that are tokens by themselves in vocabularies of the family.
     ``lead`` is what templates write before a call that follows nothing. ``any_order`` is for families that see the
-    properties of a schema in another order than its own (sorted). ``shape`` is the whole turn: ``"text"`` in
+    properties of a schema in another order than its own (sorted). ``answers`` are markers between which an answer may
+    stand that is no call. ``shape`` is the whole turn: ``"text"`` in
     which calls stand, ``"messages"`` of channels, or ``"blocks"`` in a fixed order. Raises ``ValueError`` for calls
     that cannot be read back.
     """
@@ -54,6 +57,7 @@ class ToolFormat:
     between: str = ""
     lead: str = ""
     any_order: bool = False
+    answers: tuple[tuple[str, str], ...] = ()
     reasoning: Reasoning | None = None
     shape: Literal["text", "messages", "blocks"] = "text"
     #: calls of tools that a service has built in; none for most families
@@ -75,6 +79,10 @@ class ToolFormat:
                 raise ValueError(
                     f"ToolFormat: a call begins with a text, and its name comes first: {call!r:.80}"
                 )
+        if self.style not in STYLES:
+            raise ValueError(
+                f"ToolFormat: {self.style!r:.60} is no style; there are {', '.join(STYLES)}"
+            )
         if not self.call or not self.trigger:
             raise ValueError("ToolFormat: there is no call, or no trigger")
         heads = self.begin or tuple(call.partition("«")[0] for call in self.call)
@@ -89,6 +97,8 @@ _DEEPSEEK = (
     *("<｜tool▁call▁end｜>", "<｜tool▁sep｜>"),
 )
 _ARGUMENT_MARKERS = ("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")
+_COMMAND_TEXT = ("<|START_TEXT|>", "<|END_TEXT|>")
+_COMMAND_RESPONSE = ("<|START_RESPONSE|>", "<|END_RESPONSE|>")
 _M3 = "]<]minimax[>["
 _HERMES_CALL = '<tool_call>\n{"name": "«name»", "arguments": «arguments»}\n</tool_call>'
 _QWEN_THINKS = Reasoning("<think>", "</think>", "\n\n", empty="<think>\n\n</think>\n\n")
@@ -381,7 +391,10 @@ FAMILIES: dict[str, ToolFormat] = {
             markers=(
                 *("<|START_ACTION|>", "<|END_ACTION|>"),
                 *("<|START_THINKING|>", "<|END_THINKING|>"),
+                *_COMMAND_TEXT,
+                *_COMMAND_RESPONSE,
             ),
+            answers=(_COMMAND_RESPONSE, _COMMAND_TEXT),
             begin=("<|START_ACTION|>[\n    ", "<|START_ACTION|>["),
             end="\n]<|END_ACTION|>",
             between=",\n    ",
@@ -396,7 +409,9 @@ FAMILIES: dict[str, ToolFormat] = {
             markers=(
                 *("<cofl:tool_calls>", "</cofl:tool_calls>"),
                 *("<|START_THINKING|>", "<|END_THINKING|>"),
+                *_COMMAND_TEXT,
             ),
+            answers=(_COMMAND_TEXT,),
             style="cohere_xml",
             begin=("<cofl:tool_calls>",),
             end="</cofl:tool_calls>",

@@ -7,23 +7,21 @@ Reading order: ``reading`` and ``python_tools`` (what is given as a tool), ``che
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from workbench.frontends.tags import grammar_of
-from workbench.frontends.tags.formats import Format
 from workbench.frontends.tools.checks import Checked, check_all
-from workbench.frontends.tools.choice import read_choice, select
+from workbench.frontends.tools.choice import Choice, read_choice, select
 from workbench.frontends.tools.families import ToolFormat
 from workbench.frontends.tools.lookup import find_format, told_format
 from workbench.frontends.tools.reading import listed
 from workbench.frontends.tools.thoughts import read_thinking
-from workbench.frontends.tools.turns import Callable, turn
+from workbench.frontends.tools.turns import CallableTool, turn
 from workbench.grammar.ir import Grammar
 from workbench.inputs import wrong_type
 
-__all__ = ["tools", "tools_format"]
+__all__ = ["tools"]
 
 
 def tools(  # noqa: PLR0913 - options, by keyword
@@ -61,16 +59,23 @@ def tools(  # noqa: PLR0913 - options, by keyword
     Raises ``BrokenTools`` for tools that cannot be read or called, all of them listed; ``ValueError`` for a format or
     a choice that there is not; ``WrongType``.
     """
-    made, form, found = _made(
-        tools,
-        tool_choice,
-        parallel,
-        format,
-        (reasoning, reasoning_opened, reasoning_tokens, reasoning_chars),
-        on_broken,
-        options,
-    )
-    grammar = grammar_of(made)
+    if not isinstance(parallel, bool):
+        raise wrong_type("tools(parallel=…)", "True or False", parallel)
+    if on_broken not in ("raise", "drop"):
+        raise ValueError(f"on_broken is 'raise' or 'drop', not {on_broken!r:.40}")
+    form = find_format(format)
+    choice = read_choice(tool_choice)
+    thinking = read_thinking(form, reasoning, reasoning_opened, reasoning_tokens, reasoning_chars)
+    given = listed(tools)
+    if not given and choice.mode != "none":
+        raise ValueError(
+            "tools: the list is empty. Where there are no tools, tool_choice='none' makes free text"
+        )
+    found = check_all(given, form, options)
+    if on_broken == "raise" or (found.broken and not found.tools):
+        found.need_whole()
+    several = parallel and choice.parallel is not False
+    grammar = grammar_of(turn(form, _chosen(found, choice), choice.mode, several, thinking))
     source = {
         "tool_format": told_format(form),
         "tools": {tool.name: arguments.schema for tool, arguments in found.tools},
@@ -80,51 +85,11 @@ def tools(  # noqa: PLR0913 - options, by keyword
     return replace(grammar, kind="tools", source=source, outcomes=outcomes)
 
 
-def tools_format(tools: Any, tool_choice: Any = "auto", **options: Any) -> Format:
-    """The format whose grammar :func:`tools` makes of the same arguments, to be put into others and to be exported.
-
-    Raises as :func:`tools` does.
-    """
-    thinking = tuple(
-        options.pop(f"reasoning{what}", None) for what in ("", "_opened", "_tokens", "_chars")
-    )
-    parallel = options.pop("parallel", True)
-    form = options.pop("format", "qwen3")
-    on_broken = options.pop("on_broken", "raise")
-    return _made(tools, tool_choice, parallel, form, thinking, on_broken, options)[0]
-
-
-def _made(
-    given: Any,
-    tool_choice: Any,
-    parallel: Any,
-    format: Any,
-    thinking: tuple[Any, ...],
-    on_broken: str,
-    options: Mapping[str, Any],
-) -> tuple[Format, ToolFormat, Checked]:
-    """The format of the turn, the family, and the tools."""
-    if not isinstance(parallel, bool):
-        raise wrong_type("tools(parallel=…)", "True or False", parallel)
-    if on_broken not in ("raise", "drop"):
-        raise ValueError(f"on_broken is 'raise' or 'drop', not {on_broken!r:.40}")
-    form = find_format(format)
-    choice = read_choice(tool_choice)
-    thoughts = read_thinking(form, *thinking)
-    every = listed(given)
-    if not every and choice.mode != "none":
-        raise ValueError(
-            "tools: the list is empty. Where there are no tools, tool_choice='none' makes free text"
-        )
-    found = check_all(every, form, options)
-    if on_broken == "raise" or (found.broken and not found.tools):
-        found.need_whole()
-    names = [tool.name for tool, _ in found.tools]
-    chosen = set(select(choice, names))
-    callable_ = [
-        Callable(tool.name, arguments, tool.kind != "function")
+def _chosen(found: Checked, choice: Choice) -> list[CallableTool]:
+    """The tools that may be called. Raises ``ValueError`` as :func:`select` does."""
+    names = set(select(choice, {tool.name: tool.kind for tool, _ in found.tools}))
+    return [
+        CallableTool(tool.name, arguments, tool.kind != "function")
         for tool, arguments in found.tools
-        if tool.name in chosen
+        if tool.name in names
     ]
-    several = parallel and choice.parallel is not False
-    return turn(form, callable_, choice.mode, several, thoughts), form, found

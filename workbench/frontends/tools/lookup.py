@@ -48,7 +48,10 @@ def known_format(told: str | Mapping[str, Any]) -> ToolFormat:
     """The format of what :func:`told_format` gave, which may have been written and read since."""
     if isinstance(told, str):
         return FAMILIES[told]
-    fields = {key: tuple(one) if isinstance(one, list) else one for key, one in told.items()}
+    fields: dict[str, Any] = {
+        key: tuple(one) if isinstance(one, list) else one for key, one in told.items()
+    }
+    fields["answers"] = tuple(map(tuple, fields["answers"]))
     if fields["reasoning"] is not None:
         fields["reasoning"] = Reasoning(**fields["reasoning"])
     return ToolFormat(**fields)

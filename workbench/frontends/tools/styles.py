@@ -9,15 +9,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from workbench.errors import WorkbenchError
+from workbench.frontends.json_schema.asking import Asking
 from workbench.frontends.tools.value_types import EVERY, item, member, type_of, types_of
 
 __all__ = ["Unreadable", "read_arguments"]
 
 _SPACE = re.compile(r"[ \t\r\n]*")
+
+
+def _skip(text: str, at: int) -> int:
+    """Where the text goes on behind white space."""
+    found = _SPACE.match(text, at)
+    assert found is not None
+    return found.end()
 
 
 class Unreadable(Exception):
@@ -34,14 +43,47 @@ def read_arguments(style: str, text: str, at: int, schema: Any) -> tuple[dict[st
 
     ``schema`` tells the types of values where the style does not. Raises ``Unreadable``.
     """
-    reader = _FLAT.get(style) or _NESTED[style]
     try:
-        value, at = reader(text, _SPACE.match(text, at).end(), schema)  # type: ignore[union-attr]
+        value, at = _READERS[style](text, _skip(text, at), _Told(schema))
     except RecursionError:
         raise Unreadable("the arguments are nested too deeply", at) from None
     if not isinstance(value, dict):
         raise Unreadable("arguments are an object", at)
     return value, at
+
+
+class _Told:
+    """What a schema tells about the values of arguments, by their places in these: names and numbers of items."""
+
+    def __init__(self, schema: Any) -> None:
+        self.schema = schema
+        self._asking: Asking | None = None
+
+    def text(self, place: _Place, value: str) -> str:
+        """A text that is written as it is: without the white space around it where the schema allows that alone."""
+        bare = value.strip(" \t\r\n")
+        if bare == value or not isinstance(self.schema, Mapping):
+            return value
+        return value if self._allows(place, value) or not self._allows(place, bare) else bare
+
+    def _allows(self, place: _Place, value: str) -> bool:
+        wanted: dict[str, Any] = {"const": value}
+        for step in reversed(place):
+            if isinstance(step, str):
+                wanted = {"type": "object", "properties": {step: wanted}, "required": [step]}
+            else:
+                items = [*[True] * step, wanted]
+                wanted = {"type": "array", "prefixItems": items, "minItems": step + 1}
+        try:
+            if self._asking is None:
+                self._asking = Asking(self.schema)
+            return self._asking.blame(wanted) is None
+        except WorkbenchError:
+            return True
+
+
+#: Names of members and numbers of items that lead to a value.
+_Place = tuple[str | int, ...]
 
 
 def _refuse(word: str) -> Any:
@@ -51,7 +93,7 @@ def _refuse(word: str) -> Any:
 _DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
-def _json(text: str, at: int, schema: Any) -> tuple[Any, int]:
+def _json(text: str, at: int, told: _Told) -> tuple[Any, int]:
     try:
         return _DECODER.raw_decode(text, at)
     except json.JSONDecodeError as error:
@@ -100,8 +142,9 @@ class _Parameters:
     #: whether a line feed stands around each value
     lines: bool = False
 
-    def __call__(self, text: str, at: int, schema: Any) -> tuple[Any, int]:
+    def __call__(self, text: str, at: int, told: _Told) -> tuple[Any, int]:
         found: dict[str, Any] = {}
+        schema = told.schema
         while opened := self.opening.match(text, at):
             start = opened.end()
             end = text.find(self.closing, start)
@@ -109,15 +152,14 @@ class _Parameters:
                 raise Unreadable("a parameter does not end", at)
             key = _unescaped(opened["key"])
             value = text[start:end]
+            if self.lines:
+                value = value.removeprefix("\n").removesuffix("\n")
             if self.raw:
-                is_text = opened["kind"] == self.raw
-                found[key] = value if is_text else _value(value, start)
+                read = value if opened["kind"] == self.raw else _value(value, start)
             else:
-                types = types_of(member(schema, schema, key), schema)
-                if self.lines:
-                    value = value.removeprefix("\n").removesuffix("\n")
-                found[key] = _typed(value, start, types)
-            at = _SPACE.match(text, end + len(self.closing)).end()  # type: ignore[union-attr]
+                read = _typed(value, start, types_of(member(schema, schema, key), schema))
+            found[key] = told.text((key,), read) if isinstance(read, str) else read
+            at = _skip(text, end + len(self.closing))
         return found, at
 
 
@@ -132,8 +174,7 @@ def _dsml(gap: str) -> _Parameters:
     return _Parameters(re.compile(opening), f"</｜DSML｜{gap}parameter>", "true")
 
 
-_FLAT: dict[str, Callable[[str, int, Any], tuple[Any, int]]] = {
-    "json": _json,
+_FLAT = {
     "qwen_xml": _Parameters(re.compile("<parameter=(?P<key>[^>]*)>"), "</parameter>", lines=True),
     "minimax_xml": _Parameters(re.compile('<parameter name="(?P<key>[^"]*)">'), "</parameter>"),
     "deepseek_xml": _dsml(""),
@@ -153,24 +194,21 @@ _FLAT: dict[str, Callable[[str, int, Any], tuple[Any, int]]] = {
 # -- values inside values --------------------------------------------------------------------------
 
 
-def _skip(text: str, at: int) -> int:
-    return _SPACE.match(text, at).end()  # type: ignore[union-attr]
-
-
 _COHERE = re.compile(r'<cofl:value(?: name="(?P<key>[^"]*)")? type="(?P<kind>raw|json|dict|list)">')
 _COHERE_END = "</cofl:value>"
 
 
-def _cohere(text: str, at: int, schema: Any) -> tuple[Any, int]:
+def _cohere(text: str, at: int, told: _Told, place: _Place = ()) -> tuple[Any, int]:
     found: dict[str, Any] = {}
     while opened := _COHERE.match(text, at):
         if opened["key"] is None:
             raise Unreadable("a value of an object has no name", at)
-        found[_unescaped(opened["key"])], at = _cohere_value(text, opened)
+        key = _unescaped(opened["key"])
+        found[key], at = _cohere_value(text, opened, told, (*place, key))
     return found, at
 
 
-def _cohere_value(text: str, opened: re.Match[str]) -> tuple[Any, int]:
+def _cohere_value(text: str, opened: re.Match[str], told: _Told, place: _Place) -> tuple[Any, int]:
     """The value behind an opening tag, and where the text goes on behind its closing one."""
     at, kind = opened.end(), opened["kind"]
     value: Any
@@ -178,15 +216,16 @@ def _cohere_value(text: str, opened: re.Match[str]) -> tuple[Any, int]:
         end = text.find(_COHERE_END, at)
         if end < 0:
             raise Unreadable("a value does not end", opened.start())
-        value = text[at:end] if kind == "raw" else _value(text[at:end], at)
+        written = text[at:end]
+        value = told.text(place, written) if kind == "raw" else _value(written, at)
         return value, _skip(text, end + len(_COHERE_END))
     at = _skip(text, at)
     if kind == "dict":
-        value, at = _cohere(text, at, True)
+        value, at = _cohere(text, at, told, place)
     else:
         value = []
         while inner := _COHERE.match(text, at):
-            one, at = _cohere_value(text, inner)
+            one, at = _cohere_value(text, inner, told, (*place, len(value)))
             value.append(one)
     if not text.startswith(_COHERE_END, at):
         raise Unreadable("a value does not end", opened.start())
@@ -197,8 +236,8 @@ _M3 = "]<]minimax[>["
 _M3_OPEN = re.compile(re.escape(_M3) + r"<(?!/)(?P<key>[^>]*)>")
 
 
-def _minimax_m3(text: str, at: int, schema: Any) -> tuple[Any, int]:
-    found, at = _elements(text, at, schema, schema)
+def _minimax_m3(text: str, at: int, told: _Told) -> tuple[Any, int]:
+    found, at = _elements(text, at, told.schema, told.schema)
     return dict(found), at
 
 
@@ -242,8 +281,8 @@ _GEMMA_KEY = re.compile(r"[^\s:{}\[\],<]+")
 _SCALAR = re.compile(r"[^\s,{}\[\]:<]+")
 
 
-def _gemma(text: str, at: int, schema: Any) -> tuple[Any, int]:
-    """An object, an array, a text between quotation tokens or another scalar."""
+def _gemma(text: str, at: int, told: _Told | None = None) -> tuple[Any, int]:
+    """An object, an array, a text between quotation tokens or another scalar, each with its type."""
     at = _skip(text, at)
     if text.startswith("{", at):
         return _gemma_several(text, at + 1, "}")
@@ -268,9 +307,9 @@ def _gemma_several(text: str, at: int, closing: str) -> tuple[Any, int]:
             at = _skip(text, at + 1)
         if closing == "}":
             key, at = _gemma_key(text, at)
-            members[key], at = _gemma(text, at, True)
+            members[key], at = _gemma(text, at)
         else:
-            one, at = _gemma(text, at, True)
+            one, at = _gemma(text, at)
             items.append(one)
     return (members if closing == "}" else items), _skip(text, at + 1)
 
@@ -296,7 +335,9 @@ def _quoted(text: str, at: int) -> tuple[str, int]:
     return text[start:end], _skip(text, end + len(_QUOTE))
 
 
-_NESTED: dict[str, Callable[[str, int, Any], tuple[Any, int]]] = {
+_READERS: dict[str, Callable[[str, int, _Told], tuple[Any, int]]] = {
+    "json": _json,
+    **_FLAT,
     "cohere_xml": _cohere,
     "minimax_m3_xml": _minimax_m3,
     "gemma": _gemma,

@@ -100,6 +100,7 @@ def _empty(block: Reasoning, opened: bool) -> Format:
 def _inside(form: ToolFormat, block: Reasoning, thinking: Thinking) -> Format:
     """The thoughts themselves: free text without markers, or a number of any tokens but that which ends them."""
     if thinking.tokens is not None:
-        ends = max((one for one in form.markers if block.close.startswith(one)), key=len)
-        return AnyTokens((ends,), thinking.tokens)
-    return AnyText((*dict.fromkeys((block.close, form.trigger, *form.markers)),), thinking.chars)
+        markers = [one for one in form.markers if block.close.startswith(one)]
+        return AnyTokens((max(markers, key=len, default=block.close),), thinking.tokens)
+    others = (block.open.strip(), block.close, form.trigger, *form.markers)
+    return AnyText(tuple(dict.fromkeys(others)), thinking.chars)

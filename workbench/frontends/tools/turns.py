@@ -31,11 +31,11 @@ from workbench.frontends.tools.choice import Mode
 from workbench.frontends.tools.families import ToolFormat
 from workbench.frontends.tools.thoughts import Thinking, thoughts
 
-__all__ = ["Callable", "turn"]
+__all__ = ["CallableTool", "turn"]
 
 
 @dataclass(frozen=True, slots=True)
-class Callable:
+class CallableTool:
     """A tool that may be called, with the format of its arguments."""
 
     name: str
@@ -44,7 +44,7 @@ class Callable:
 
 
 def turn(
-    form: ToolFormat, tools: Sequence[Callable], mode: Mode, several: bool, thinking: Thinking
+    form: ToolFormat, tools: Sequence[CallableTool], mode: Mode, several: bool, thinking: Thinking
 ) -> Format:
     """The format of a turn; ``tools`` are those that may be called, ``several`` says whether more than once."""
     several = several and mode != "forced"
@@ -71,7 +71,7 @@ def written(form: ToolFormat, text: str) -> Format:
     return found if isinstance(found, Marker) else ConstString(found)
 
 
-def _calls(form: ToolFormat, tools: Sequence[Callable]) -> list[Tag]:
+def _calls(form: ToolFormat, tools: Sequence[CallableTool]) -> list[Tag]:
     """Calls of some tools, in all forms that the family has."""
     return [
         _call(form, pieces_of(text), tool)
@@ -80,7 +80,7 @@ def _calls(form: ToolFormat, tools: Sequence[Callable]) -> list[Tag]:
     ]
 
 
-def _call(form: ToolFormat, pieces: tuple[str, ...], tool: Callable) -> Tag:
+def _call(form: ToolFormat, pieces: tuple[str, ...], tool: CallableTool) -> Tag:
     begin, *inside, end = pieces
     content: list[Format] = []
     for number, piece in enumerate(inside):
@@ -95,7 +95,7 @@ def _call(form: ToolFormat, pieces: tuple[str, ...], tool: Callable) -> Tag:
     return Tag(literal(form, begin), Several(tuple(content)), literal(form, end), name=tool.name)
 
 
-def _at_once(form: ToolFormat, tools: Sequence[Callable], several: bool) -> list[Tag]:
+def _at_once(form: ToolFormat, tools: Sequence[CallableTool], several: bool) -> list[Tag]:
     """What a call begins: the calls themselves, or sections of calls."""
     calls = _calls(form, tools)
     if not form.begin:
@@ -111,31 +111,26 @@ def _at_once(form: ToolFormat, tools: Sequence[Callable], several: bool) -> list
 
 
 def stray(form: ToolFormat) -> list[str]:
-    """What free text may not hold beside the trigger: markers, and what stands inside a section."""
+    """What free text may not hold beside the trigger: markers, those of thoughts too, and the tags of a section."""
+    block = form.reasoning
+    thinks = [] if block is None else [block.open.strip(), block.close]
     inner = [form.end, *(call.partition("«")[0] for call in form.call)] if form.begin else []
-    tags = [text.strip() for text in inner if text.strip()[:1] in ("<", "]")]
-    found = dict.fromkeys((*form.markers, *tags))
-    return [
-        text
-        for text in found
-        if text not in form.trigger and form.trigger not in text and len(text) > 1
+    tags = [
+        text.strip()
+        for text in inner
+        if text.startswith("<") or any(marker in text for marker in form.markers)
     ]
+    found = dict.fromkeys((*form.markers, *thinks, *tags))
+    return [text for text in found if text not in form.trigger and form.trigger not in text]
 
 
-def _text(form: ToolFormat, tools: Sequence[Callable], mode: Mode, several: bool) -> Format:
-    if not tools:
-        return AnyText((form.trigger, *stray(form)))
-    once = not several or bool(form.begin)
-    if mode == "auto":
-        return TriggeredTags(
-            (literal(form, form.trigger),),
-            tuple(_at_once(form, tools, several)),
-            stop_after_first=once,
-            excludes=tuple(stray(form)),
-        )
+def _text(form: ToolFormat, tools: Sequence[CallableTool], mode: Mode, several: bool) -> Format:
+    if mode in ("auto", "none"):
+        free = _free(form, tools, several)
+        return Or((free, *_answers(form))) if form.answers else free
     asked = _at_once(form, tools, several)
     calls: Format = Or(tuple(asked)) if len(asked) > 1 else asked[0]
-    if mode == "required" and not once:
+    if mode == "required" and several and not form.begin:
         calls = TriggeredTags(
             (literal(form, form.trigger),),
             tuple(asked),
@@ -145,6 +140,24 @@ def _text(form: ToolFormat, tools: Sequence[Callable], mode: Mode, several: bool
     return Several((ConstString(form.lead), calls)) if form.lead else calls
 
 
+def _free(form: ToolFormat, tools: Sequence[CallableTool], several: bool) -> Format:
+    """Free text, with calls in it where there are tools."""
+    if not tools:
+        return AnyText((form.trigger, *stray(form)))
+    return TriggeredTags(
+        (literal(form, form.trigger),),
+        tuple(_at_once(form, tools, several)),
+        stop_after_first=not several or bool(form.begin),
+        excludes=tuple(stray(form)),
+    )
+
+
+def _answers(form: ToolFormat) -> list[Tag]:
+    """Answers between markers."""
+    inside = AnyText((form.trigger, *stray(form)))
+    return [Tag(Marker(begin), inside, Marker(end)) for begin, end in form.answers]
+
+
 # -- messages on channels --------------------------------------------------------------------------
 
 _NEXT = "<|start|>assistant"
@@ -152,7 +165,7 @@ _ENDS = ("<|end|>", "<|return|>")
 
 
 def _messages(
-    form: ToolFormat, tools: Sequence[Callable], mode: Mode, several: bool, thinking: Thinking
+    form: ToolFormat, tools: Sequence[CallableTool], mode: Mode, several: bool, thinking: Thinking
 ) -> Format:
     """Messages of one turn: thoughts and remarks, then an answer or calls."""
     calls = _calls(form, tools)
@@ -183,7 +196,7 @@ def _message(form: ToolFormat, begin: str, ends: tuple[str, ...]) -> Tag:
 
 
 def _blocks(
-    form: ToolFormat, tools: Sequence[Callable], mode: Mode, several: bool, thinking: Thinking
+    form: ToolFormat, tools: Sequence[CallableTool], mode: Mode, several: bool, thinking: Thinking
 ) -> Format:
     """A response, then calls: the prompt ends with the opening of the first block."""
     before = thoughts(form, thinking)

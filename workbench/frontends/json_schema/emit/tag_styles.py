@@ -105,7 +105,7 @@ TAG_STYLES: dict[str, TagStyle] = {
         "<|close|>argument<|sep|>",
         "<|close|>argument<|sep|>",
     ),
-    "gemma": TagStyle("", _same(), "", '<|"|>', "bare"),
+    "gemma": TagStyle("", _same(), "", '<|"|>', "bare", spaced=False, spaced_texts=False),
 }
 
 #: All ways to write a value.

@@ -17,6 +17,7 @@ from workbench.frontends.json_schema.containers.object_plan import NameCell, Obj
 from workbench.frontends.json_schema.containers.value_counts import ValueCounter
 from workbench.frontends.json_schema.emit.emitter import Emitter
 from workbench.frontends.json_schema.emit.tag_styles import TAG_STYLES
+from workbench.frontends.json_schema.emit.tagged_members import TaggedMember, in_any_order
 from workbench.frontends.json_schema.emit.writer import Writer
 from workbench.frontends.json_schema.logic.formula import FALSE, TRUE, Formula
 from workbench.frontends.json_schema.logic.nodes import KINDS, Node
@@ -38,12 +39,10 @@ from workbench.grammar.ir import (
     CharSet,
     Expr,
     Graph,
-    Guard,
     Literal,
     Marker,
     Origin,
     Repeat,
-    Scope,
     Seq,
     literal,
 )
@@ -56,6 +55,8 @@ __all__ = ["TaggedEmitter"]
 _LETTERS = ((0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
 #: A name that is not listed: letters, digits and underscores.
 _NAME = Seq((CharSet(_LETTERS), Repeat(CharSet(((0x30, 0x39), *_LETTERS)), 0, None)))
+#: What no bare name holds.
+_BARE = frozenset(' \t\r\n:,{}[]<>"|')
 #: The values of each kind, in the order in which a text is read.
 _Contents = dict[int, list[Expr]]
 
@@ -113,27 +114,25 @@ class TaggedEmitter(Emitter):
             spaced = self._style.spaced
         return in_row(space, made, space) if spaced and made != NEVER else made
 
-    def _tagged(self, name: Expr | None, told: str, contents: _Contents) -> Expr:
-        """A member with a name, or an item without one."""
+    def _behind(self, named: bool, told: str, contents: _Contents) -> Expr:
+        """What stands behind the name of a member, or in place of it in an array."""
         style = self._style
-        closing = Marker(
-            style.closing.replace("{}", told) if name is not None else style.item_closing
-        )
+        if self._bare:
+            value = either(*(one for exprs in contents.values() for one in exprs))
+            return in_row(self._layout.colon, value, self._layout.space)
+        closing = Marker(style.closing.replace("{}", told) if named else style.item_closing)
         ways: dict[tuple[str, ...], list[Expr]] = {}
         for kind, exprs in contents.items():
             ways.setdefault(style.between[kind], []).extend(exprs)
         alternatives = []
         for between, exprs in ways.items():
-            if name is None:
+            if not named:
                 between = (style.item + between[0].removeprefix('"'), *between[1:])
             parts: list[Expr] = []
             for text in between:
                 parts += [self._layout.space, Marker(text)] if parts else [Marker(text)]
             alternatives.append(in_row(*parts, either(*exprs), closing))
-        if not alternatives:
-            return NEVER
-        way = either(*alternatives)
-        return way if name is None else in_row(Marker(style.before), name, way)
+        return either(*alternatives) if alternatives else NEVER
 
     def _listed(self, plan: ObjectPlan, name: str, nodes: Iterable[Node], origin: Origin) -> Expr:
         """The member of a name that the schema lists."""
@@ -141,95 +140,97 @@ class TaggedEmitter(Emitter):
         contents = self._contents(nodes)
         if not contents:
             return NEVER
+        written = self._name(name, place)
+        behind = self._behind(True, written, contents)
+        return in_row(self._before(literal(written), behind), origin=place)
+
+    def _name(self, name: str, place: Origin) -> str:
+        """A name as it is written."""
         written = "".join(self._style.escapes.get(char, char) for char in name)
         self._check_name(written, place)
-        if self._bare:
-            value = either(*(one for exprs in contents.values() for one in exprs))
-            return self._layout.member(literal(written), value, False, place).expr
-        return in_row(self._tagged(literal(written), written, contents), origin=place)
+        return written
 
     def _check_name(self, written: str, place: Origin) -> None:
         """A name must end where the tag goes on."""
         ends = next(iter(self._style.between.values()))[:1] or (":",)
-        if not written or ends[0][0] in written or (self._bare and not written.isidentifier()):
+        if not written or ends[0][0] in written or (self._bare and set(written) & _BARE):
             raise UnsupportedConstraint(
                 str(place.pointer),
                 f"the name {written!r:.60} cannot be written in the style {self.manner!r}",
             )
 
-    def _unlisted(self, plan: ObjectPlan, cell: NameCell, node: Node) -> Expr:
-        """A member with a name of a cell."""
-        if not self._style.open:
-            return NEVER
+    def _unlisted(self, plan: ObjectPlan, cell: NameCell, node: Node) -> tuple[Expr, Expr] | None:
+        """The names of a cell, and what follows them."""
+        contents = self._contents([node]) if self._style.open else {}
+        if not contents:
+            return None
         names = determinise(_NAME)
         if plan.named:
             listed = either(*map(literal, plan.named))
             names = intersect(names, complement(determinise(listed)))
         if cell.content is not None:
             names = intersect(names, determinise(cell.content))
-        contents = self._contents([node])
         graph = _graph(minimise(names))
-        if graph == NEVER or not contents:
-            return NEVER
-        if self._bare:
-            value = either(*(one for exprs in contents.values() for one in exprs))
-            return self._layout.member(graph, value, False, None).expr
-        return self._tagged(graph, "", contents)
+        return None if graph == NEVER else (graph, self._behind(True, "", contents))
+
+    def _before(self, *member: Expr) -> Expr:
+        """A member that may have any of some names."""
+        return in_row(*([] if self._bare else [Marker(self._style.before)]), *member)
 
     # -- objects and arrays ------------------------------------------------------------------------
 
     def _object(self, plan: ObjectPlan, origin: Origin) -> Expr:
         if plan.open is not TRUE or (plan.counts and not self._any_order):
             return self._decided(plan, origin)
-        members = []
+        members: list[tuple[str, Expr, bool]] = []
         for name in plan.named:
             if plan.allows_name(name):
-                member = self._listed(plan, name, plan.values(name), origin)
-                if member != NEVER:
-                    members.append((member, name in plan.required))
+                contents = self._contents(plan.values(name))
+                place = plan.origin_of(name, origin)
+                if contents:
+                    written = self._name(name, place)
+                    rest = in_row(self._behind(True, written, contents), origin=place)
+                    members.append((written, rest, name in plan.required))
                 elif name in plan.required:
                     return NEVER
         cells = (self._unlisted(plan, cell, plan.cell_value(cell)) for cell in plan.cells())
-        other = either(*cells)
+        others = [one for one in cells if one is not None]
         if self._any_order:
-            return self._in_any_order_of(plan, members, other, origin)
+            return self._in_any_order_of(plan, members, others, origin)
+        whole = [(self._before(literal(name), rest), needed) for name, rest, needed in members]
+        other = either(*(self._before(*one) for one in others)) if others else None
+        if self._bare:
+            return self._layout.object([Member(*one) for one in whole], other, origin)
         space = self._layout.space
         parts: list[Expr] = []
-        if self._bare:
-            listed = [Member(expr, required) for expr, required in members]
-            return self._layout.object(listed, None if other == NEVER else other, origin)
-        for member, required in members:
+        for member, required in whole:
             one = in_row(space, member)
             parts.append(one if required else Repeat(one, 0, 1))
-        if other != NEVER:
+        if other is not None:
             parts.append(Repeat(in_row(space, other), 0, None))
         return in_row(*parts, space, origin=origin)
 
     def _in_any_order_of(
-        self, plan: ObjectPlan, members: list[tuple[Expr, bool]], other: Expr, origin: Origin
+        self,
+        plan: ObjectPlan,
+        members: list[tuple[str, Expr, bool]],
+        others: list[tuple[Expr, Expr]],
+        origin: Origin,
     ) -> Expr:
-        """Members in any order, each that is listed once; the record of a scope knows which came."""
+        """Members in any order, each that is listed once."""
         space = self._layout.space
-        ways = [Seq((Guard("take", 1 << i), member)) for i, (member, _) in enumerate(members)]
-        ways += [Seq((Guard("other"), other))] if other != NEVER else []
-        required = sum(1 << i for i, (_, needed) in enumerate(members) if needed)
-        most = plan.most if other != NEVER else min(len(members), plan.most or len(members))
-        if not ways:
-            inside: Expr = EMPTY
-        elif self._bare:
-            comma = in_row(
-                Guard("may", (1 << len(members)) - 1, other != NEVER), self._layout.comma
-            )
-            more = Repeat(in_row(comma, either(*ways)), 0, None)
-            inside = Repeat(in_row(either(*ways), more), 0, 1)
-        else:
-            inside = Repeat(in_row(space, either(*ways)), 0, None)
-        if self._bare:
-            inside = in_row(Literal(b"{"), space, inside, Guard("end"), Literal(b"}"))
-        else:
-            inside = in_row(inside, Guard("end"), space)
-        scope = len(members), required, plan.least, most
-        return Scope(inside, *scope, origin=origin)
+        if not members and not others:
+            ends = (Literal(b"{"), space, Literal(b"}")) if self._bare else (space,)
+            return in_row(*ends, origin=origin)
+        before = self._before()
+        opened = in_row(Literal(b"{"), space)
+        begins = opened, self._layout.comma, opened
+        if not self._bare:
+            begins = in_row(space, before), in_row(space, before), EMPTY
+        end = Literal(b"}") if self._bare else space
+        listed = [TaggedMember(*member) for member in members]
+        counts = plan.least, plan.most
+        return in_any_order(listed, others, begins, end, counts, origin)
 
     def _decided(self, plan: ObjectPlan, origin: Origin) -> Expr:
         """An object whose members decide together whether it is one, in the order of the schema."""
@@ -241,7 +242,8 @@ class TaggedEmitter(Emitter):
                 if state[0] < len(plan.named):
                     label = self._listed(plan, plan.named[state[0]], [move.node], origin)
                 else:
-                    label = self._unlisted(plan, plan.cells()[move.label], move.node)
+                    others = self._unlisted(plan, plan.cells()[move.label], move.node)
+                    label = NEVER if others is None else self._before(*others)
                 if label != NEVER:
                     edges.append((number, label, explored.of(move.target)))
             if (skip := explored.skips[number]) is not None:
@@ -283,7 +285,7 @@ class TaggedEmitter(Emitter):
 
     def _item(self, nodes: Iterable[Node]) -> Expr:
         """An item of an array between tags."""
-        item = self._tagged(None, "", self._contents(nodes))
+        item = self._behind(False, "", self._contents(nodes))
         space = self._layout.space  # it stands around an array, or else around its items
         return item if self._style.spaced or item == NEVER else in_row(space, item, space)
 
@@ -298,7 +300,7 @@ class TaggedEmitter(Emitter):
             space = self._layout.space
             if not self._style.open:
                 return space
-            other = self._tagged(names, "", self._any_contents())
+            other = self._before(names, self._behind(True, "", self._any_contents()))
             return in_row(Repeat(in_row(space, other), 0, None), space)
 
         return self._writer.rule((self.manner, "object"), "object", make)
@@ -307,7 +309,7 @@ class TaggedEmitter(Emitter):
         def make() -> Expr:
             if self._bare:
                 return self._layout.array([], self._value(), 0, None)
-            return Repeat(self._tagged(None, "", self._any_contents()), 0, None)
+            return Repeat(self._behind(False, "", self._any_contents()), 0, None)
 
         return self._writer.rule((self.manner, "array"), "array", make)
 
@@ -360,10 +362,7 @@ class TaggedEmitter(Emitter):
         if kind == STRING:
             return self._quoted(literal(value) if self._within.accepts(value) else NEVER)
         if kind == OBJECT:
-            members = []
-            for name, item in value.items():
-                self._check_name(name, Origin())
-                members.append(self._given(name, item))
+            members = [self._given(name, item) for name, item in value.items()]
             if self._bare:
                 listed = [Member(member, True) for member in members]
                 return self._layout.object(listed, None, None)
@@ -377,14 +376,13 @@ class TaggedEmitter(Emitter):
         kind = type_bit(value)
         kind = NUMBER if kind & NUMBER else kind
         made = self._literal(value) if kind == STRING else self._inner._literal(value)
-        if self._bare:
-            assert name is not None
-            return self._layout.member(literal(name), made, True, None).expr
         spaced = self._style.spaced_texts if kind == STRING else self._style.spaced
         if spaced:
             made = in_row(self._layout.space, made, self._layout.space)
-        written = "".join(self._style.escapes.get(char, char) for char in name or "")
-        return self._tagged(None if name is None else literal(written), written, {kind: [made]})
+        if name is None:
+            return self._behind(False, "", {kind: [made]})
+        written = self._name(name, Origin())
+        return self._before(literal(written), self._behind(True, written, {kind: [made]}))
 
 
 def _graph(names: Dfa) -> Expr:
