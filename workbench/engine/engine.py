@@ -137,8 +137,6 @@ class Engine:
             constants.TO_MOVE,
         ):
             ctx.count[slot] = 0
-        # nodes are numbered anew
-        ctx.lone_shape[:] = 0
         ctx.count[constants.USED] = 3
         ctx.count[constants.WORK_LIMIT] = self.budgets.step_work
 
@@ -346,6 +344,8 @@ class Engine:
         self._new_arena(fresh, words, slots)
         while True:
             new_roots = roots.copy()
+            # nodes are numbered anew
+            fresh.lone_shape[:] = 0
             try:
                 k.compact(fresh.handle, old_arena[:used].copy(), used, new_roots, moved)
                 break
