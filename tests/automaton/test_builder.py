@@ -194,3 +194,56 @@ def test_what_starts_with_nothing_and_leads_back_to_the_start() -> None:
     matcher = wb.compile(Grammar(rules, "root"), BYTES, cache=False).matcher()
     assert accepts(matcher, b"") and accepts(matcher, b"aaabbb") and accepts(matcher, b"ab")
     assert not accepts(matcher, b"a") and not accepts(matcher, b"abb")
+
+
+def test_what_schemas_have_in_common_is_built_once() -> None:
+    one, other = (
+        wb.json_schema({"type": "object", "properties": {name: {}}}) for name in ("a", "b")
+    )
+    assert one.rules["value"] is other.rules["value"]
+    first, second = (wb.compile(grammar, BYTES, cache=False).automaton for grammar in (one, other))
+    begin = int(first.entry_state[first.entry_names.index("value")])
+    assert begin == second.entry_state[second.entry_names.index("value")] < first.start
+    # each grows on its own
+    assert first.state_rules[first.start] == second.state_rules[second.start] == ("root",)
+    edges = first.edge_lo.tolist()
+    second.complete()
+    assert first.edge_lo.tolist() == edges
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"whitespace": "compact", "unique_keys": False},
+        {"separators": (", ", ": "), "numbers": "plain", "ascii_only": True},
+        {"whitespace": "any", "property_order": "any", "max_digits": None},
+    ],
+)
+def test_masks_are_the_same_where_nothing_is_shared(options: dict[str, object]) -> None:
+    """With small budgets every grammar builds all of its rules itself."""
+    schema = {"properties": {"a": {"type": ["string", "integer"]}, "b": {}}, "required": ["b"]}
+    grammar = wb.json_schema(schema, **options)  # type: ignore[arg-type]
+    few = wb.Budgets(states=1500, positions=1500)
+    shared = wb.compile(grammar, BYTES, cache=False)
+    alone = wb.compile(grammar, BYTES, few, cache=False)
+    assert shared.automaton.entry_names[0] == "value" != alone.automaton.entry_names[0]
+    one, other = shared.matcher(), alone.matcher()
+    for byte in b'{"a":"x1\\u00e9","b":{"c":[1.5,null,true,{"":{},"d":"e"}],"f":-0},"g":""}':
+        assert ids_of(mask_of(one)) == ids_of(mask_of(other))
+        if not one.accept(byte):
+            assert not other.accept(byte)
+            one.accept(ord(" ")), other.accept(ord(" "))
+            assert one.accept(byte) == other.accept(byte)
+        else:
+            assert other.accept(byte)
+
+
+@pytest.mark.parametrize("schema", [True, {"type": "string"}, {"type": "object"}, {"items": {}}])
+def test_a_schema_that_is_a_shared_rule(schema: dict[str, object] | bool) -> None:
+    matcher = wb.compile(wb.json_schema(schema), BYTES, cache=False).matcher()
+    texts = {b'"a"': True, b'{"a":[1]}': schema != {"type": "string"}, b"1,": False}
+    if schema == {"type": "object"}:
+        texts[b'"a"'] = False
+    for text, fits in texts.items():
+        assert accepts(matcher, text) == fits

@@ -132,3 +132,14 @@ def test_any_rule_name_can_be_drawn(name: str) -> None:
     named = replace(plain, state_rules=rules, entry_names=("object", name))
     drawn = draw(picture(named).source).decode()
     assert drawn.count('class="node"') == 11
+
+
+def test_what_no_text_leads_to_is_not_drawn() -> None:
+    """Automata of schemas begin with what they have in common, used or not."""
+    schema = {"properties": {"ab": {"const": "c"}}, "required": ["ab"], "type": "object"}
+    schema["additionalProperties"] = False
+    compiled = wb.compile(wb.json_schema(schema, whitespace="compact"), byte_vocabulary())
+    drawn = picture(compiled.automaton)
+    assert drawn.hidden == 0
+    assert len(drawn.states) == len('{"ab":"c"}') + 1 < compiled.automaton.n_states
+    assert "value" not in drawn.source

@@ -22,6 +22,7 @@ from workbench.automaton.finite import (
     with_length,
     without_empty,
 )
+from workbench.automaton.subsets import Subsets
 from workbench.errors import GrammarTooComplex
 from workbench.frontends.regex import full_match, parse_regex
 from workbench.grammar.ir import (
@@ -40,6 +41,18 @@ from workbench.grammar.ir import (
 
 LETTERS = "abé"
 TEXTS = ["".join(chars) for n in range(6) for chars in itertools.product(LETTERS, repeat=n)]
+
+
+def steps(expr: Expr) -> tuple[list[list[int]], list[bool], int]:
+    """The states of an expression, one step at a time: where each leads, whether it accepts, and the work."""
+    subsets = Subsets(expr, None)
+    states = [subsets.start]
+    table = []
+    for here in states:
+        targets = subsets.step(here)
+        states += dict.fromkeys(t for t in targets if t is not None and t not in states)
+        table.append([-1 if target is None else states.index(target) for target in targets])
+    return table, [1 in state for state in states], subsets.meter.work
 
 
 def char(*letters: str) -> CharSet:
@@ -204,3 +217,19 @@ def test_bytes_and_references_are_refused(expr: Expr) -> None:
 def test_an_automaton_checks_itself() -> None:
     with pytest.raises(ValueError, match="start state"):
         Dfa((0,), (0,), np.zeros((0, 1), dtype=np.int32), np.zeros(0, dtype=np.bool_))
+
+
+@given(EXPRESSIONS)
+def test_all_states_at_once_are_those_of_single_steps(expr: Expr) -> None:
+    subsets = Subsets(expr, None)
+    table, accepting = subsets.whole()
+    assert (table.tolist(), accepting.tolist(), subsets.meter.work) == steps(expr)
+
+
+def test_many_states_and_classes_at_once() -> None:
+    """More states, members and targets than there is room for at first."""
+    words = [f"{chr(0x3B1 + i % 23)}{i:03}{chr(0x430 + i % 19)}" for i in range(0, 900, 7)]
+    expr = Seq((Repeat(char(*LETTERS), 0, 9), Alt(tuple(Literal(w.encode()) for w in words))))
+    subsets = Subsets(expr, None)
+    table, accepting = subsets.whole()
+    assert (table.tolist(), accepting.tolist(), subsets.meter.work) == steps(expr)

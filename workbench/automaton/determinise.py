@@ -30,7 +30,6 @@ from workbench.automaton.subset_kernels import (
 __all__ = ["Determinised", "determinise", "laid_out"]
 
 _Column = NDArray[np.int32]
-_ZERO = np.zeros(1, dtype=np.int32)
 
 
 class Determinised(NamedTuple):
@@ -216,8 +215,8 @@ def _without_own_frames(made: Dfa, entries: _Column) -> Dfa:
     calls = np.ascontiguousarray(np.array(sorted(rows), dtype=np.int32).reshape(-1, 5).T)
     made.counts[[EDGES, CALLS]] = edges.shape[1], calls.shape[1]
     return made._replace(
-        edge_at=np.concatenate([_ZERO, offsets(0, edges[0], 0, n)]),
-        call_at=np.concatenate([_ZERO, offsets(0, calls[0], 0, n)]),
+        edge_at=offsets(edges[0], n),
+        call_at=offsets(calls[0], n),
         edges=np.ascontiguousarray(edges),
         calls=calls,
     )

@@ -220,6 +220,28 @@ def _predecessors(automaton: Automaton, states: Sequence[int], most: int) -> lis
     return found
 
 
+def _in_use(automaton: Automaton, most: int) -> list[int] | None:
+    """The states that texts lead to; None for more than ``most``."""
+    found = dict.fromkeys((automaton.start,))
+    todo = list(found)
+    called = automaton.entry_state[automaton.call_entry]
+    while todo and len(found) <= most:
+        state = todo.pop()
+        following = []
+        for start, targets in (
+            (automaton.edge_start, automaton.edge_target),
+            (automaton.empty_start, automaton.empty_target),
+            (automaton.call_start, automaton.call_return),
+            (automaton.call_start, called),
+        ):
+            following += targets[start[state] : start[state + 1]].tolist()
+        # calls may be jumps, entries not built
+        new = [target for target in following if target >= 0 and target not in found]
+        found.update(dict.fromkeys(new))
+        todo += dict.fromkeys(new)
+    return list(found) if len(found) <= most else None
+
+
 def _neighbourhood(automaton: Automaton, seeds: Iterable[int], limit: int) -> list[int]:
     """States near the seeds, nearest first: what comes next, a little of what came before.
 
@@ -253,8 +275,8 @@ def picture(
 ) -> Picture:
     """Write an automaton, or the part near the ``live`` states and those ``around``, as DOT text.
 
-    Up to ``whole`` states the picture shows all; beyond that at most ``limit`` of them, the live ones
-    first. ``returns`` are pairs (state, state) to join by an edge "return": where the stack leads from
+    Up to ``whole`` states the picture shows all that texts lead to; beyond that at most ``limit`` of them, the live
+    ones first. ``returns`` are pairs (state, state) to join by an edge "return": where the stack leads from
     the end of a rule; they belong to one position, so only a neighbourhood has them. ``mark`` draws the
     live states with a double ring and a triangle; a page that lights them itself leaves it off, so that
     one text serves all positions (nodes have room for the triangle). Raises ``ImportError`` when the
@@ -263,11 +285,8 @@ def picture(
     import graphviz
 
     live_set = set(live)
-    if automaton.n_states <= whole:
-        states = list(range(automaton.n_states))
-    else:
-        seeds = [*sorted(live_set), *around]
-        states = sorted(_neighbourhood(automaton, seeds, limit))
+    found = _in_use(automaton, whole)
+    states = sorted(found or _neighbourhood(automaton, [*sorted(live_set), *around], limit))
     shown = set(states)
     edges = [edge for state in states for edge in transitions(automaton, state)]
     graph = graphviz.Digraph(
@@ -293,7 +312,7 @@ def picture(
             style = {"style": "dashed"} if edge.call else {}
             label = graphviz.escape(edge.label)
             graph.edge(f"s{edge.source}", f"s{edge.target}", label=f" {label} ", **style)
-    if len(states) < automaton.n_states:
+    if found is None:
         for source, target in dict.fromkeys(returns):
             if source in shown and target in shown:
                 graph.edge(f"s{source}", f"s{target}", label=" return ", style="dashed")
@@ -305,7 +324,7 @@ def picture(
         graph.node(f"more{state}", label=f"… {len(left_out)} more", shape="plaintext")
         graph.edge(f"s{state}", f"more{state}", style="dotted")
     final = tuple(state for state in states if is_final(automaton, state))
-    hidden = automaton.n_states - len(states)
+    hidden = automaton.n_states - len(states) if found is None else 0
     return Picture(graph.source, tuple(states), hidden, tuple(edges), final)
 
 

@@ -56,11 +56,11 @@ def by_source(rows: _Rows) -> _Rows:
     return rows[:, (rows[0] * np.int64(1 << 24) + rows[1]).argsort(kind="stable")]
 
 
-def offsets(end: int, sources: _Rows, first: int, n: int) -> _Rows:
-    """CSR offsets after one that is ``end``, of ``n`` states (from ``first`` on) whose rows have these sources."""
-    counted = np.bincount(sources - first, minlength=n).cumsum()
-    counted += end
-    return counted.astype(np.int32)
+def offsets(sources: _Rows, n: int) -> _Rows:
+    """CSR offsets of ``n`` states whose rows have these sources."""
+    found = np.zeros(n + 1, dtype=np.int32)
+    found[1:] = np.bincount(sources, minlength=n).cumsum()
+    return found
 
 
 def useful_rows(final: NDArray[np.bool_], rows: _Rows, calls: _Rows) -> tuple[_Rows, _Rows]:

@@ -149,6 +149,8 @@ class Subsets:
             for number in range(len(self.nfa.sets))
         ]
         self._closures: dict[int, frozenset[int]] = {}
+        #: the work before any state was made
+        self._before = self.meter.work
         self.start = self._important(frozenset((0,)))
 
     def _closure(self, state: int) -> frozenset[int]:
@@ -231,7 +233,7 @@ class Subsets:
                 np.empty(sizes[1], dtype=np.int32),
                 np.zeros(COUNTS, dtype=np.int64),
             )
-            made.counts[WORK] = meter.work
+            made.counts[WORK] = self._before
             space.stamp[:] = 0
             room = space._replace(slots=np.empty(4 * sizes[0], dtype=np.int32))
             full = int(construct(nfa, made, room, meter.most_work, meter.most_states))

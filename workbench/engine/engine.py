@@ -86,8 +86,6 @@ class Engine:
             alive=np.zeros(4, dtype=np.uint32),
             found=np.zeros(5, dtype=np.int64),
             count=np.zeros(constants.COUNT_SLOTS, dtype=np.int64),
-            # the mask under way
-            words=np.zeros(self.n_words, dtype=np.uint32),
         )
         self.count = self.ctx.count
         # plain integers from it, several times as fast as NumPy's
@@ -137,8 +135,6 @@ class Engine:
             constants.TO_MOVE,
         ):
             ctx.count[slot] = 0
-        # nodes are numbered anew
-        ctx.lone_shape[:] = 0
         ctx.count[constants.USED] = 3
         ctx.count[constants.WORK_LIMIT] = self.budgets.step_work
 
@@ -346,6 +342,8 @@ class Engine:
         self._new_arena(fresh, words, slots)
         while True:
             new_roots = roots.copy()
+            # nodes are numbered anew
+            fresh.lone_shape[:] = 0
             try:
                 k.compact(fresh.handle, old_arena[:used].copy(), used, new_roots, moved)
                 break
@@ -449,17 +447,20 @@ class Engine:
             position = history.top
             if self._run_exactly(k.lookup_at, position, out) == 0:
                 return
+            # the mask under way, in an array that engines at work have in turn
+            words = self.slices.spare_words()
+            self.ctx.place(words=words)
             try:
-                words = self._compute(position)
+                self._compute(position)
             except GrammarTooComplex:
                 # what other situations left behind may fill the arena: once more without it
                 self.compact()
-                position = history.top
-                words = self._compute(position)
+                self._compute(history.top)
             out[:] = words
+            self.slices.spare.append(words)
 
-    def _compute(self, position: int) -> NDArray[np.uint32]:
-        """Compute and store the mask of a situation that has none yet."""
+    def _compute(self, position: int) -> None:
+        """Compute the mask of a situation that has none yet, in ``ctx.words``, and store it."""
         counts = self._counts
         counts[constants.MISSES] += 1
         wide = True
@@ -493,8 +494,7 @@ class Engine:
             else:
                 if byte_class and not reached:
                     self.slices.walked(byte_class, non_ascii, counts[constants.WALKED] - walked)
-                words: NDArray[np.uint32] = self.ctx.words
-                return words
+                return
 
     def _invariant(self, part: Slice, position: int) -> int:
         """How many DFA states any characters of a slice lead to, if all of them live; else 0.

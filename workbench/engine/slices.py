@@ -104,7 +104,11 @@ class Slices:
             blob=self.blob,
             offsets=self.offsets,
             eos=np.array(vocabulary.eos_ids, dtype=np.int64),
+            # as many as of a mask; engines at work place others here
+            words=np.zeros(self.words, dtype=np.uint32),
         )
+        #: masks that no engine works on
+        self.spare: list[NDArray[np.uint32]] = []
         self._made = {
             (byte_class, non_ascii): self._make(byte_class, non_ascii)
             for byte_class, non_ascii in _COMMON
@@ -126,6 +130,14 @@ class Slices:
         begins = np.concatenate([[0], lengths.cumsum()])
         starts = (self.offsets[:-1][order] - begins[:-1]).repeat(lengths)
         return lengths, begins, self.blob[starts + np.arange(len(starts))]
+
+    def spare_words(self) -> NDArray[np.uint32]:
+        """The words of a mask, whatever is in them, for an engine at work; it adds them to ``spare`` afterwards."""
+        # another thread may take the last ones at the same time
+        try:
+            return self.spare.pop()
+        except IndexError:
+            return np.zeros(self.words, dtype=np.uint32)
 
     def longest_run(self, alphabet: int) -> int:
         """Most consecutive bytes of an alphabet (a 256-bit set) inside one token."""

@@ -325,14 +325,20 @@ def _first_symbols(a: Automaton, words: int) -> NDArray[np.int32]:
 
 def place_scratch(context: Context, n_states: int, n_symbols: int, max_token_bytes: int) -> None:
     """Scratch space of the kernels, all zero."""
-    begins = _scratch_begins(n_states, n_symbols, max_token_bytes)
+    states = n_states + 2
+    begins, parts = _scratch_begins(n_symbols, max_token_bytes, max(_BUFFER, 2 * states + 12))
+    begins = begins + parts * states
     context.parts(SCRATCH, room_for(int(begins[-1]), np.int32), begins)
 
 
 @lru_cache(maxsize=64)
-def _scratch_begins(n_states: int, n_symbols: int, max_token_bytes: int) -> NDArray[np.int64]:
-    """Where each part of the scratch space begins, and the end of the last one."""
-    states = n_states + 2
+def _scratch_begins(
+    n_symbols: int, max_token_bytes: int, buffer: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where each part of the scratch space begins, and the end of the last one, if there were no states.
+
+    And before each, how many parts have an item for each state.
+    """
     sizes = {
         "queries": 2 * k.MOST_RETURNS,
         "variable_path": k.MOST_RETURNS,
@@ -357,6 +363,7 @@ def _scratch_begins(n_states: int, n_symbols: int, max_token_bytes: int) -> NDAr
         "head": n_symbols + 2,
         "begin": n_symbols + 3,
         "link": 3 * _LINKS,
-        "buffer": max(_BUFFER, 2 * n_states + 16),
+        "buffer": buffer,
     }
-    return np.cumsum([0, *(sizes.get(name, states) for name in SCRATCH)])
+    begins = np.cumsum([0, *(sizes.get(name, 0) for name in SCRATCH)])
+    return begins, np.cumsum([0, *(name not in sizes for name in SCRATCH)])

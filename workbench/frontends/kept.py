@@ -11,6 +11,7 @@ import pickle
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -108,22 +109,23 @@ def copied(value: Any) -> Any:
 @dataclass(frozen=True, slots=True)
 class _Kept:
     grammar: Grammar
-    #: a source that could be changed, written, since reading is quicker than copying
-    source: bytes | None
     #: characters of the text or content
     length: int
 
     def own(self) -> Grammar:
-        """The grammar with rules and a source of its own."""
+        """The grammar with rules and a source of its own; one that could be changed is copied when it is asked for."""
         grammar = self.grammar
-        rules = grammar.rules
+        rules, source = grammar.rules, grammar.source
         one = object.__new__(Grammar)
         put = object.__setattr__  # its rules were checked when it was made
         put(one, "rules", rules if isinstance(rules, LazyRules) else dict(rules))
         put(one, "start", grammar.start)
         put(one, "kind", grammar.kind)
-        source = self.source
-        put(one, "source", copied(grammar.source) if source is None else pickle.loads(source))
+        if isinstance(source, dict):
+            put(one, "_read_source", partial(copied, source))
+        else:
+            put(one, "source", source)
+            put(one, "_read_source", None)
         put(one, "outcomes", grammar.outcomes)
         return one
 
@@ -146,15 +148,9 @@ def kept(
     """
     chosen = None if given is None or len(given) > _LONGEST else _exactly(options)
     if given is None or chosen is None:
-        return _Kept(make(), None, 0).own()
-
-    def made() -> _Kept:
-        grammar = make()
-        changeable = isinstance(grammar.source, dict)
-        return _Kept(grammar, written(grammar.source) if changeable else None, len(given))
-
+        return _Kept(make(), 0).own()
     key: Hashable = front_end, type(given), given, chosen
-    return KEPT.get(key, made).own()
+    return KEPT.get(key, lambda: _Kept(make(), len(given))).own()
 
 
 def _exactly(options: Sequence[Any]) -> Hashable | None:

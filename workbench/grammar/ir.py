@@ -6,7 +6,7 @@ Every front end produces a :class:`Grammar`, every exporter reads one. The kinds
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal as TypingLiteral
 
@@ -100,6 +100,17 @@ class Grammar:
     kind: str = "ir"
     source: Any = field(default=None, compare=False, repr=False)
     outcomes: tuple[Outcome, ...] = field(default=(), compare=False, repr=False)
+    #: makes the source where it is not there yet
+    _read_source: Callable[[], Any] | None = field(
+        default=None, init=False, compare=False, repr=False
+    )
+
+    def __getattr__(self, name: str) -> Any:
+        # a slot that has no value: the source of a grammar with one of its own, made when somebody asks for it
+        if name != "source" or self._read_source is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        object.__setattr__(self, "source", self._read_source())
+        return self.source
 
     def __post_init__(self) -> None:
         if self.start not in self.rules:

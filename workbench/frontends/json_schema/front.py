@@ -4,8 +4,8 @@ Reading order: ``read`` (``plain``, ``location``, ``resources``, ``document``, `
 ``facts``, ``nodes``, ``exclusive``, ``unevaluated``: what a schema says; ``strings``, ``intervals``: the texts and
 numbers that it allows, with the languages in ``scalars``), ``containers`` (``propagate``, ``derivatives``,
 ``alternatives``, ``shapes``: objects and arrays; ``any_order``, ``obligations``, ``distinct``, ``emptiness``,
-``value_counts``, ``unique_items``), ``emit`` (``writer``, ``emitter``, ``unique_emitter``, ``indent``), ``text`` (how
-it is written). ``asking`` says what parts of a schema allow.
+``value_counts``, ``unique_items``), ``emit`` (``any_value``, ``writer``, ``emitter``, ``unique_emitter``, ``indent``),
+``text`` (how it is written). ``asking`` says what parts of a schema allow.
 
 >>> grammar = json_schema({"type": "object", "properties": {"n": {"type": "integer"}}})
 >>> grammar.kind, sorted(o.keyword for o in grammar.outcomes if o.status == "unsupported")

@@ -8,7 +8,7 @@ type of value a node has a formula over facts; the schemas inside the facts lead
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -64,7 +64,8 @@ class Node:
     pointer: str
     #: the types that all of the schemas allow
     types: int
-    _formulas: dict[int, Formula] = field(default_factory=dict)
+    #: of several schemas, what they say about values of each type
+    formulas: dict[int, Formula] | None = None
 
     @property
     def anything(self) -> bool:
@@ -157,7 +158,9 @@ class Nodes:
             return FALSE
         if len(node.atoms) == 1 and node.atoms[0][1]:
             return self.said(node.atoms[0][0], kind)
-        known = node._formulas.get(kind)
+        if node.formulas is None:
+            node.formulas = {}
+        known = node.formulas.get(kind)
         if known is None:
             parts = []
             for location, sign in node.atoms:
@@ -165,7 +168,7 @@ class Nodes:
                 parts.append(said if sign else self.formulas.opposite(said))
                 if parts[-1] is FALSE:
                     break
-            known = node._formulas[kind] = self.formulas.all_of(parts)
+            known = node.formulas[kind] = self.formulas.all_of(parts)
             self.pointers.setdefault(id(known), node.pointer)
         return known
 

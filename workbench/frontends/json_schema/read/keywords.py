@@ -55,7 +55,7 @@ def read_keywords(document: Document, location: Location) -> None:
                 f"the key {keyword!r} is not a string", pointer=location.pointer
             )
         if not placed and keyword in ("properties", "required"):
-            location.same_instance.append(None)
+            location.same_instance += (None,)
             placed = True
         handler = _HANDLERS.get(keyword)
         if handler is None:
@@ -74,9 +74,9 @@ def read_keywords(document: Document, location: Location) -> None:
     if document.closed and not document.silent:
         close_object(reader)
     if not placed:
-        location.same_instance.append(None)
-    if location.same_instance == [None]:
-        location.same_instance = []
+        location.same_instance += (None,)
+    if location.same_instance == (None,):
+        location.same_instance = ()
 
 
 def _look_for_wrapping(reader: Reader) -> None:

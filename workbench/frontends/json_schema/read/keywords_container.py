@@ -218,14 +218,15 @@ def _dependencies(reader: Reader, keyword: str, value: Any) -> None:
             if not all(isinstance(one, str) for one in names):
                 raise reader.wrong(keyword, f"must have arrays of strings, also for {name!r:.60}")
             known = location.dependent_names.get(name, ())
-            location.dependent_names[name] = tuple(dict.fromkeys((*known, *names)))
+            both = tuple(dict.fromkeys((*known, *names)))
+            location.dependent_names = {**location.dependent_names, name: both}
         elif keyword == "dependentRequired":
             raise reader.wrong(keyword, f"must have arrays of strings, also for {name!r:.60}")
         else:
             schema = reader.document.child(location, keyword, part, escape(name))
             if name in location.dependent_schemas:
                 raise reader.wrong(keyword, f"says something about {name!r:.60} a second time")
-            location.dependent_schemas[name] = schema
+            location.dependent_schemas = {**location.dependent_schemas, name: schema}
     location.constrains = True
     if value:
         _say_names(reader, keyword)

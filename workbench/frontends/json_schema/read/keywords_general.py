@@ -109,13 +109,13 @@ def read_reference(reader: Reader, keyword: str, value: Any) -> None:
             hint = 'on_dangling="forbid" (--on-dangling forbid) forbids the part that has it and keeps the rest'
             raise GrammarSyntaxError(wrong, pointer=reader.pointer(keyword), hint=hint) from None
     if target is not None:
-        location.same_instance.append(target)
+        location.same_instance += (target,)
         reader.enforced(keyword)
     elif forbids:
         assert wrong is not None
         target = document.child(location, keyword, False)
         target.reason = wrong
-        location.same_instance.append(target)
+        location.same_instance += (target,)
         reader.note(keyword, "restricted", f"forbidden, as an option asks: {wrong}")
     else:
         reader.unsupported(keyword, unknown)
@@ -129,12 +129,12 @@ def is_denied(pointer: str) -> bool:
 
 
 def _all_of(reader: Reader, keyword: str, value: Any) -> None:
-    reader.location.same_instance.extend(reader.schemas(keyword, value))
+    reader.location.same_instance += reader.schemas(keyword, value)
     reader.enforced(keyword)
 
 
 def _any_of(reader: Reader, keyword: str, value: Any) -> None:
-    reader.location.choices.append(reader.schemas(keyword, value))
+    reader.location.choices += (reader.schemas(keyword, value),)
     reader.enforced(keyword)
 
 
@@ -142,12 +142,12 @@ def _one_of(reader: Reader, keyword: str, value: Any) -> None:
     if isinstance(value, list | tuple) and len(value) == 1:
         _all_of(reader, keyword, value)
         return
-    reader.location.exclusive.append(reader.schemas(keyword, value))
+    reader.location.exclusive += (reader.schemas(keyword, value),)
     reader.enforced(keyword)
 
 
 def _not(reader: Reader, keyword: str, value: Any) -> None:
-    reader.location.excluded.append(reader.document.child(reader.location, keyword, value))
+    reader.location.excluded += (reader.document.child(reader.location, keyword, value),)
     reader.enforced(keyword)
 
 

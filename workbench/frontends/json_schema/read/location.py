@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any
 
 from workbench.frontends.json_schema.scalars.numbers import Bound
@@ -92,6 +93,14 @@ class CellRule:
         return None if self.rest is None else [self.rest, *self.unless]
 
 
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+def _nothing() -> Mapping[str, Any]:
+    """No names at all; the same object for all schemas."""
+    return _NOTHING
+
+
 @dataclass(eq=False, slots=True)
 class Condition:
     """``if`` with ``then`` and ``else``."""
@@ -146,12 +155,12 @@ class Location:
     required: tuple[str, ...] = ()
     min_properties: int = 0
     max_properties: int | None = None
-    dependent_names: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    dependent_schemas: dict[str, Location] = field(default_factory=dict)
-    same_instance: list[Location | None] = field(default_factory=list)
-    choices: list[tuple[Location, ...]] = field(default_factory=list)
-    exclusive: list[tuple[Location, ...]] = field(default_factory=list)
-    excluded: list[Location] = field(default_factory=list)
+    dependent_names: Mapping[str, tuple[str, ...]] = field(default_factory=_nothing)
+    dependent_schemas: Mapping[str, Location] = field(default_factory=_nothing)
+    same_instance: tuple[Location | None, ...] = ()
+    choices: tuple[tuple[Location, ...], ...] = ()
+    exclusive: tuple[tuple[Location, ...], ...] = ()
+    excluded: tuple[Location, ...] = ()
     condition: Condition | None = None
     unevaluated_members: Location | None = None
     unevaluated_cells: Location | None = None
