@@ -197,8 +197,7 @@ def _dead_ends(arguments: argparse.Namespace) -> int:
 def _lint(arguments: argparse.Namespace) -> int:
     from workbench.diagnostics.lint.lint import lint
 
-    kind = kind_of(arguments.file, arguments.kind)
-    found = lint(read_grammar(arguments.file, kind, schema_options(arguments)))
+    found = lint(read_given(arguments))
     _show(found, arguments.json)
     return 1 if found.errors or (arguments.strict and found.warnings) else 0
 

@@ -144,7 +144,8 @@ class _Builder:
 
     def tag(self, format: f.Tag, ends: _Ends, called: str) -> Grammar:
         content = self.of(format.content, format.ends, format.name or called)
-        return seq(_bound(format.begin), content, _any_of(map(_bound, format.ends)))
+        made = seq(_bound(format.begin), content, _any_of(map(_bound, format.ends)))
+        return capture(format.capture, made) if format.capture else made
 
     # -- tags in free text -------------------------------------------------------------------------
 

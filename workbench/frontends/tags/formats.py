@@ -242,13 +242,15 @@ class Repeat(Format):
 class Tag(Format):
     """A content between a begin and an end; of several ends, any one.
 
-    What is named by ``name`` has that name in explanations, as in ``tool get_weather › #/properties/city``.
+    What is named by ``name`` has that name in explanations, as in ``tool get_weather › #/properties/city``; under
+    ``capture`` all of it is captured, begin and end included.
     """
 
     begin: Text | TokenOf
     content: Format
     end: Text | TokenOf | tuple[Text | TokenOf, ...]
     name: str = ""
+    capture: str = ""
 
     def __post_init__(self) -> None:
         _bound(self, "begin", self.begin)
@@ -260,6 +262,7 @@ class Tag(Format):
             _bound(self, "end", end)
         object.__setattr__(self, "end", ends[0] if len(ends) == 1 else ends)
         _need_text(self, "name", self.name, empty=True)
+        _need_text(self, "capture", self.capture, empty=True)
 
     @property
     def ends(self) -> tuple[Text | TokenOf, ...]:

@@ -45,7 +45,7 @@ class Checked:
                 one.pointer,
                 "tool",
                 "unsupported",
-                "the tool is left out",
+                f"the tool {one.name!r} is left out" if one.name else "the tool is left out",
                 warning=f"is no tool that can be called: {one.reason}",
             )
             for one in self.broken

@@ -52,9 +52,9 @@ def tools(  # noqa: PLR0913 - options, by keyword
 
     ``on_broken="drop"`` leaves broken tools out, with an outcome that warns. The remaining ``options`` are those of
     :func:`~workbench.json_schema` for the arguments, with two other defaults: objects that list properties have no
-    others (``additional_properties=False``), and numbers are ``"plain"``, so that an integer is read as one. The name
-    and the arguments of a call are captured as ``"name"`` and ``"arguments"``; :func:`~workbench.read_calls` reads
-    calls back.
+    others (``additional_properties=False``), and numbers are ``"plain"``, so that an integer is read as one. A call is
+    captured as ``"call"``, in it ``"name"`` and ``"arguments"``, what comes before as ``"thoughts"``;
+    :func:`~workbench.read_calls` reads calls back.
 
     Raises ``BrokenTools`` for tools that cannot be read or called, all of them listed; ``ValueError`` for a format or
     a choice that there is not; ``WrongType``.

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from workbench.frontends.tags.formats import (
     AnyText,
     AnyTokens,
+    Capture,
     ConstString,
     Format,
     Marker,
@@ -77,7 +78,8 @@ def thoughts(form: ToolFormat, thinking: Thinking) -> Format | None:
         return None
     if thinking.wanted == "off":
         return _empty(block, thinking.opened is True)
-    rest: list[Format] = [_inside(form, block, thinking), Marker(block.close)]
+    inside = Capture("thoughts", _inside(form, block, thinking))
+    rest: list[Format] = [inside, Marker(block.close)]
     if block.after:
         rest.append(ConstString(block.after))
     whole = Several((Marker(block.open), *rest))

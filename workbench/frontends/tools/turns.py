@@ -92,7 +92,9 @@ def _call(form: ToolFormat, pieces: tuple[str, ...], tool: CallableTool) -> Tag:
             content.append(Capture("arguments", tool.arguments))
         else:
             content.append(RegexPattern(FIELDS[piece]))
-    return Tag(literal(form, begin), Several(tuple(content)), literal(form, end), name=tool.name)
+    whole = Several(tuple(content))
+    name = f"tool {tool.name}"
+    return Tag(literal(form, begin), whole, literal(form, end), name=name, capture="call")
 
 
 def _at_once(form: ToolFormat, tools: Sequence[CallableTool], several: bool) -> list[Tag]:
