@@ -50,6 +50,11 @@ def matcher() -> Any:
 
 Case = tuple[Callable[[], object], type[Exception], str]
 
+
+def f(x: int) -> None:
+    """A tool."""
+
+
 WRONG: dict[str, Case] = {
     # front ends
     "json_schema of a class": (
@@ -371,6 +376,29 @@ WRONG: dict[str, Case] = {
     "calls of a function": (lambda: any_.calls(matcher), WrongType, "put it in a list"),
     "calls of numbers": (lambda: any_.calls([3]), WrongType, "takes functions, not an int"),
     "calls of a name": (lambda: any_.calls(["matcher"]), WrongType, "not its name"),
+    "tools of a number": (lambda: any_.tools(1), WrongType, "tools"),
+    "tools of none": (lambda: wb.tools([]), ValueError, "the list is empty"),
+    "tools in a format that there is not": (
+        lambda: wb.tools([f], format="qwen33"),
+        ValueError,
+        "qwen3",
+    ),
+    "read_calls of a number": (
+        lambda: any_.read_calls(wb.tools([f]), 1),
+        WrongType,
+        "read_calls",
+    ),
+    "sql of a text": (lambda: any_.sql("SELECT 1"), WrongType, "sql"),
+    "contrast with a name": (
+        lambda: any_.contrast("gpt2", "Hi", GRAMMAR),
+        WrongType,
+        r"load it with workbench.load_model\(",
+    ),
+    "scripted_model of a name": (
+        lambda: any_.scripted_model("a", "gpt2"),
+        WrongType,
+        r"load it with workbench.load_model\(",
+    ),
     "calls of nothing": (lambda: wb.calls([]), ValueError, "takes at least one function"),
     "calls of a builtin": (lambda: wb.calls([min]), wb.WorkbenchError, "min has no signature"),
     "lint of a text": (lambda: any_.lint("root ::= x"), WrongType, "lint takes a Grammar"),
@@ -887,7 +915,7 @@ def test_every_public_function_is_asked() -> None:
         name
         for name in wb.__all__
         if not isinstance(getattr(wb, name), type)
-        and name not in ("cache_info", "clear_cache", "json_text")
+        and name not in ("cache_info", "clear_cache", "json_text", "tool_formats")
     ]
     assert [name for name in functions if name not in called] == []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from workbench.inputs import wrong_type
+from workbench.inputs import need_model, wrong_type
 from workbench.models.load import LoadedModel
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ def scripted_model(text: str, model: LoadedModel, *, certainty: float = 0.9) -> 
     """
     if not isinstance(text, str):
         raise wrong_type("scripted_model", "a text", text)
-    if not isinstance(model, LoadedModel):
-        raise wrong_type("scripted_model", "a model, as wb.load_model() loads it", model)
+    need_model(model, "scripted_model")
     if not 0 < certainty < 1:
         raise ValueError(f"scripted_model: the certainty is between 0 and 1, not {certainty!r}")
     network = _Script(text, model, certainty)

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from workbench.engine import CompiledGrammar
-from workbench.inputs import need_at_least
+from workbench.inputs import need_at_least, need_model
 from workbench.vocabulary.labels import label_bytes
 from workbench.wording import joined, number_of, percent
 
@@ -165,6 +165,7 @@ def contrast(
     from workbench.engine import compile as compile_grammar
     from workbench.frontends.given import grammar_of
 
+    need_model(model, "contrast")
     most = need_at_least(1, max_tokens, "contrast(max_tokens=…)")
     made = grammar_of(grammar)
     compiled = (
