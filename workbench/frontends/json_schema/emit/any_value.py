@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from workbench.frontends.json_schema.emit.excluded import Excluded
 from workbench.frontends.json_schema.logic.formula import TRUE
 from workbench.frontends.json_schema.logic.intervals import numbers_in
 from workbench.frontends.json_schema.scalars.numbers import Notation
@@ -21,6 +22,7 @@ from workbench.grammar.ir import (
     Scope,
     Seq,
 )
+from workbench.grammar.json_strings import spelled_out
 from workbench.grammar.lazy import SharedRules
 
 __all__ = [
@@ -50,19 +52,28 @@ class AnyValue:
     """Uses of the rules for any ``value``, ``object``, ``array`` and ``string``, and the ``rules``.
 
     ``layout`` puts whitespace between values, ``style`` is that of :func:`spell_class`. ``once``: no name comes
-    twice in an object. ``content`` is any text between its quotes, ``number`` any number.
+    twice in an object. ``content`` is any text between its quotes, ``number`` any number. No string or name holds
+    one of the ``excludes`` between its quotes, as it is written; names that are not listed may then come twice.
     """
 
-    def __init__(self, layout: Layout, style: JsonStyle, once: bool, notation: Notation) -> None:
-        self.layout, self.style, self.once = layout, style, once
+    def __init__(
+        self,
+        layout: Layout,
+        style: JsonStyle,
+        once: bool,
+        notation: Notation,
+        excludes: tuple[str, ...] = (),
+    ) -> None:
+        self.layout, self.style, self.once = layout, style, once and not excludes
+        self.excluded = Excluded(excludes)
         self.value, self.object, self.array = Ref("value"), Ref("object"), Ref("array")
         #: by one rule for all uses: what it allows inside is worked out once
         self.string = Ref("string")
         self.number = numbers_in(TRUE, notation)
         self.content: Expr = _ANY_CONTENT
         string: Expr = ANY_STRING
-        if style != "any":
-            self.content = Repeat(spell_class(ANY, style=style), 0, None)
+        if style != "any" or excludes:
+            self.content = self.excluded.kept(Repeat(spell_class(ANY, style=style), 0, None))
             string = Seq((QUOTE, self.content, QUOTE))
         scalars = string, self.number, BOOLEAN_VALUE, NULL_VALUE
         self.rules = SharedRules(
@@ -85,6 +96,9 @@ class AnyValue:
 
     def other_name(self, names: tuple[str, ...]) -> Expr:
         """A name that is none of these, quotes included; it comes once where such names do."""
+        if self.excluded:
+            other = OtherText(names, _ANY_CONTENT, self.once, style=self.style)
+            return Seq((QUOTE, self.excluded.kept(spelled_out(other)), QUOTE))
         return Seq((QUOTE, OtherText(names, self.content, self.once, style=self.style), QUOTE))
 
 

@@ -42,13 +42,14 @@ class Writer:
     """Names the rules of one grammar, writes each when it is asked for, and spells texts in one style.
 
     ``any_value`` are the rules that it has in common with others, and its options: ``layout`` puts whitespace between
-    values; ``once``: names that are not listed come once in an object.
+    values; ``once``: names that are not listed come once in an object; ``excluded`` is what no string or name holds.
     """
 
     def __init__(self, any_value: AnyValue) -> None:
         self.any_value = any_value
         self.layout = any_value.layout
         self.once = any_value.once
+        self.excluded = any_value.excluded
         #: whether characters were left out that there is no way to write
         self.lost = False
         shared = any_value.rules.rules
@@ -98,7 +99,8 @@ class Writer:
     def starting(self, name: str) -> LazyRules:
         """The rules, each written when it is reached; one that there is already starts."""
         rules = LazyRules(self._write, name)
-        rules.shared = self.any_value.rules
+        if not self.excluded:  # where texts are, a value may have none, which shared rules promise
+            rules.shared = self.any_value.rules
         return rules
 
     def _write(self, name: str) -> Expr:
@@ -122,12 +124,18 @@ class Writer:
     def quoted(self, text: str) -> Expr:
         """A text between its quotes; ``NEVER`` where it cannot be written."""
         made = quoted(text, style=self._style)
+        if self.excluded and made != NEVER:
+            return in_row(QUOTE, self.excluded.kept(self.spell(text)), QUOTE)
         self.lost = self.lost or (made == NEVER and _is_text(text))
         return made
 
     def spelled(self, content: Expr, counted: Callable[[Counted], Expr] | None = None) -> Expr:
-        """An expression over characters as it stands in a string; ``counted`` as in ``strings.spelled``."""
-        return spelled(content, self.character, self._style, counted)
+        """An expression over characters as it stands in a string; ``counted`` as in ``strings.spelled``.
+
+        What is excluded is left out where the content is not one of ``excluded.within`` already.
+        """
+        made = spelled(content, self.character, self._style, counted)
+        return made if self.excluded.within is not None else self.excluded.kept(made)
 
     def spell_graph(self, graph: Graph) -> Expr:
         """A graph over characters as it stands in a string, with escapes only where they are needed."""
@@ -165,7 +173,7 @@ class Writer:
             )
         known = self._texts.get(id(cell))
         if known is None:
-            content: Expr = self.spelled(cell.content)
+            content: Expr = self.excluded.kept(self.spelled(cell.content))
             if self.once:
                 content = self.cell_text(plan, number) or NEVER
             known = self._texts[id(cell)] = in_row(QUOTE, content, QUOTE)
