@@ -62,6 +62,21 @@ WRONG: dict[str, Case] = {
         WrongType,
         r"from_type\(Person\)",
     ),
+    "tools of one tool": (
+        lambda: any_.tools({"name": "f"}),
+        WrongType,
+        "a list of tools, not a dict: put it in a list",
+    ),
+    "tools in an unknown format": (
+        lambda: any_.tools([{"name": "f"}], format="qwenn3"),
+        ValueError,
+        "no format is called 'qwenn3'.*'qwen3'",
+    ),
+    "read_calls of a pattern's grammar": (
+        lambda: any_.read_calls(any_.regex("a"), ""),
+        WrongType,
+        "a grammar that workbench.tools made.*not a Grammar",
+    ),
     "json_schema of a type": (
         lambda: any_.json_schema(list[int]),
         WrongType,
@@ -880,7 +895,7 @@ def test_every_public_function_is_asked() -> None:
         name
         for name in wb.__all__
         if not isinstance(getattr(wb, name), type)
-        and name not in ("cache_info", "clear_cache", "json_text")
+        and name not in ("cache_info", "clear_cache", "json_text", "tool_formats")
     ]
     assert [name for name in functions if name not in called] == []
 
