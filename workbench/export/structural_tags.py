@@ -75,6 +75,8 @@ def _schema(one: f.JSONSchema) -> dict[str, Any]:
         options["style"] = one.style
     if one.max_whitespace_cnt is not None:
         options["max_whitespace_cnt"] = one.max_whitespace_cnt
+    if one.excludes:
+        options["excludes"] = _texts(one.excludes)
     return {"json_schema": schema, **options}
 
 

@@ -64,6 +64,11 @@ KINDS: dict[str, list[tuple[Any, list[str]]]] = {
             ['{"n": 3, "l": [true]}', '{"n": 13, "l": [true]}', '{"n": 12, "e": 2, "l": [false, true]}',
              '{"n": 3, "l": []}', '{"l": [true], "n": 3}'],
         ),
+        (
+            schema(CITY, excludes=["<y", "\\n"]),
+            ['{"city": "x<"}', '{"city": "x<y"}', '{"city": "x\\ny"}', '{"city": "\\u003cy"}', '{"city": "<<y"}'],
+        ),
+        (schema({"type": "object"}, excludes=["<y"]), ['{"a<y": 1}', '{"a<": ["<", "<y"]}', '{"a": "<"}']),
         (schema(CITY, max_whitespace_cnt=1), ['{"city": "x"}', '{"city":  "x"}', '{"city":"x"}']),
     ],
     "any_text": [

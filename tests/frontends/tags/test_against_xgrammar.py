@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 from itertools import product
 from random import Random
@@ -128,6 +129,27 @@ def test_where_we_differ(name: str) -> None:
     except RuntimeError:
         theirs = False
     assert (found, theirs) == (mine, other)
+
+
+TOOLS = [
+    {"type": "function", "function": {"name": name, "parameters": parameters}}
+    for name, parameters in (("get_weather", CITY), ("noop", {"type": "object", "properties": {}}))
+]
+
+
+FAMILIES = "cohere deepseek_v3_2 gemma_4 glm_4_7 harmony kimi kimi_k3 llama minimax minimax_m3 qwen_3 qwen_3_coder"
+
+
+@pytest.mark.parametrize("family", FAMILIES.split())
+def test_the_tags_of_families_of_models(family: str) -> None:
+    """What XGrammar asks of a model with tools: free text, thoughts and calls in each family's way."""
+    built = xgrammar.get_model_structural_tag(family, tools=TOOLS, reasoning="enabled")
+    tag = json.loads(built.model_dump_json())
+    ours = wb.compile(wb.structural_tag(tag), byte_vocabulary())
+    theirs = their_compiler().compile_structural_tag(tag)
+    for text in texts_for(ours, ["", "so"], family):
+        mine, other = we_accept(ours, text), they_accept(theirs, text)
+        assert mine == other or is_deliberate(text, mine, other), text
 
 
 def test_what_we_write_they_read() -> None:

@@ -115,7 +115,7 @@ WRONG: list[tuple[Any, str, str]] = [
     (whole({"type": "or", "elements": [schema(3)]}), "must be a schema", "#/format/elements/0/json_schema"),
     (whole(schema({"type": "objekt"})), "'objekt' is not a type", "#/format/json_schema/type"),
     (whole(schema({}, style="yaml")), "style has no value 'yaml'", "#/format/style"),
-    (whole(schema({}, excludes=["a"])), "not supported", "#/format/excludes"),
+    (whole(schema({}, excludes=[""])), "excludes must not be empty", "#/format/excludes/0"),
     (whole({"type": "any_text", "max_tokens": 3}), "max_tokens of a text", "#/format/max_tokens"),
     (whole({"type": "any_text", "excludes": [""]}), "excludes must not be empty", "#/format/excludes/0"),
     (whole({"type": "grammar", "grammar": "x", "syntax": "lark"}), "Lark", "#/format/syntax"),

@@ -230,3 +230,41 @@ def test_what_a_style_does_not_say_is_refused_by_name() -> None:
         wb.json_schema(object_of([], l=distinct), style="cohere_xml")
     with pytest.raises(ValueError, match="style must be 'json'"):
         wb.json_schema({}, style="yaml")
+
+
+def test_json_between_tags_does_not_hold_what_ends_them() -> None:
+    listed = {"type": "array", "items": TEXT}
+    assert accepts(object_of([], l=listed), "qwen_xml", '<parameter=l>["</param"]</parameter>')
+    held = '<parameter=l>["</parameter>"]</parameter>'
+    assert not accepts(object_of([], l=listed), "qwen_xml", held)
+    assert not accepts(
+        {"type": "object"}, "qwen_xml", '<parameter=a>{"</parameter>": 1}</parameter>'
+    )
+    long = {"type": "array", "items": {"type": "string", "maxLength": 200}}
+    for n, fits in ((200, True), (201, False)):
+        text = f'<parameter=l>["{"x" * n}"]</parameter>'
+        assert accepts(object_of([], l=long), "qwen_xml", text) is fits
+
+
+def test_texts_that_no_string_holds() -> None:
+    """Not in values and names, whatever else is said of them; a text may stand there in another spelling."""
+    schema = object_of(
+        [], a=TEXT, e={"enum": ["x!", "y"]}, p={"type": "string", "pattern": "^[a!]*$"}
+    )
+    grammar = wb.json_schema(schema, excludes=["!"])
+    compiled = wb.compile(grammar, byte_vocabulary())
+    for text, valid in [
+        ('{"a": "x"}', True),
+        ('{"a": "x!"}', False),
+        ('{"a": "x\\u0021"}', True),
+        ('{"e": "y"}', True),
+        ('{"e": "x!"}', False),
+        ('{"p": "aa"}', True),
+        ('{"p": "a!"}', False),
+        ('{"a": "", "b": 1}', True),
+        ('{"a": "", "b!": 1}', False),
+    ]:
+        assert we_accept(compiled, text) is valid, text
+    nothing = wb.json_schema({"enum": ["!", "a!"]}, excludes=["!"])
+    with pytest.raises(wb.UnsatisfiableGrammar):
+        wb.compile(nothing, byte_vocabulary())

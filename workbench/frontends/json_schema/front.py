@@ -15,7 +15,7 @@ it is written). ``asking`` says what parts of a schema allow.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -25,7 +25,7 @@ from workbench.errors import GrammarTooComplex, UnsatisfiableGrammar
 from workbench.frontends.json_schema.containers.unique_items import plan_unique_items
 from workbench.frontends.json_schema.emit.emitter import Emitter
 from workbench.frontends.json_schema.emit.indent import indented
-from workbench.frontends.json_schema.emit.tag_styles import STYLES
+from workbench.frontends.json_schema.emit.tag_styles import STYLES, TAG_STYLES
 from workbench.frontends.json_schema.emit.tagged_emitter import TaggedEmitter
 from workbench.frontends.json_schema.emit.writer import Writer
 from workbench.frontends.json_schema.read.document import Document
@@ -35,8 +35,8 @@ from workbench.frontends.json_schema.text.json_values import MAX_LEVELS
 from workbench.frontends.json_schema.text.whitespace import Layout, layout, patterned
 from workbench.frontends.kept import content, copied, kept, limits_of, written
 from workbench.grammar.fingerprint import content_key
-from workbench.grammar.ir import Grammar, JsonStyle, Outcome
-from workbench.grammar.lazy import LazyRules
+from workbench.grammar.ir import Grammar, JsonStyle, Outcome, Ref, walk
+from workbench.grammar.lazy import LazyRules, viewed
 from workbench.wording import number_of
 
 __all__ = ["json_schema"]
@@ -65,6 +65,7 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
     max_digits: int | None = 100,
     unique_keys: bool = True,
     style: str = "json",
+    excludes: Sequence[str] = (),
     budgets: Budgets | None = None,
 ) -> Grammar:
     r"""Make a grammar of the JSON texts that a schema accepts.
@@ -93,6 +94,7 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
     ``style`` is how an object is written: ``"json"``, or with its members between tags, as families of models write
     the arguments of a call (``"qwen_xml"``, ``"glm_xml"`` and others, see ``emit/tag_styles.py``); names that a schema
     does not list may then come twice.
+    ``excludes`` are texts that no string and no name holds, as they are written between their quotes.
     ``budgets`` bounds the work; a grammar keeps its own for the parts that are written later.
     ``numbers="plain"`` leaves exponents out, and the fraction of numbers that have to be integers.
     No number has more than ``max_digits`` digits in a row (before the point, after it, in the exponent),
@@ -139,6 +141,7 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
         ),
         *([] if style == "json" else [style]),
         *([] if whitespace_pattern is None else ["pattern", whitespace_pattern]),
+        *(["excludes", *excludes] if excludes else []),
     ]
 
     def make(parsed: dict[str, Any] | bool) -> Grammar:
@@ -154,7 +157,8 @@ def json_schema(  # noqa: PLR0913 - options, by keyword
             notation=notation,
             forbid_dangling=on_dangling == "forbid",
         )
-        grammar = _grammar(document, laid, spelling, unique_keys, style)
+        manner = style, tuple(excludes)
+        grammar = _grammar(document, laid, spelling, unique_keys, manner)
         if registry is None and isinstance(grammar.rules, LazyRules):
             grammar.rules.key = content_key(parsed, told, asdict(limits))
         return grammar
@@ -192,19 +196,23 @@ def _kept(
 
 
 def _grammar(
-    document: Document, laid: Layout, spelling: JsonStyle, unique_keys: bool, style: str
+    document: Document,
+    laid: Layout,
+    spelling: JsonStyle,
+    unique_keys: bool,
+    manner: tuple[str, tuple[str, ...]],
 ) -> Grammar:
-    """Read a document and write its grammar."""
-    notation = document.notation
+    """Read a document and write its grammar in a style, without some texts in strings."""
+    notation, (style, excludes) = document.notation, manner
+    if style != "json":  # nor does JSON between tags hold what ends them
+        excludes = (*excludes, TAG_STYLES[style].stop)
     with CollectorWaits():
         document.read()
-        writer = Writer(laid, spelling, unique_keys)
-        rules, start = _rules(document, writer, spelling, unique_keys, style)
+        writer = Writer(laid, spelling, unique_keys, excludes)
+        rules, start = _rules(document, writer, spelling, style)
     outcomes = (*_restrictions(laid, spelling, notation), *document.outcomes)
-    if (
-        style != "json"
-    ):  # they may be empty and have markers, which rules that are written on demand are not
-        return Grammar(rules.all(), start, "json_schema", document.schema, outcomes)
+    if excludes:
+        rules = _partly_written(rules, start, writer.flat)
     if laid.indent is not None:
         rules = indented(rules, start, writer.flat, laid.indent)
     if spelling == "plain":
@@ -215,6 +223,23 @@ def _grammar(
     return Grammar(rules, start, "json_schema", document.schema, outcomes)
 
 
+def _partly_written(rules: LazyRules, start: str, flat: Container[str]) -> LazyRules:
+    """Rules of which all but the texts and their parts are there, and so promise nothing.
+
+    Objects between tags may be empty and hold markers; where texts are excluded, a value may have no text at all.
+    """
+    written = {start: rules[start]}
+    todo = [start]
+    for name in todo:
+        for part in walk(written[name]):
+            if isinstance(part, Ref) and part.name not in written and part.name not in flat:
+                written[part.name] = rules[part.name]
+                todo.append(part.name)
+    made = viewed(rules, start, written)
+    assert isinstance(made, LazyRules)
+    return made
+
+
 def _need_one_of(option: str, value: object, known: tuple[object, ...]) -> None:
     """Raise ``ValueError`` for an option that is none of the known ones."""
     if value not in known:
@@ -223,10 +248,10 @@ def _need_one_of(option: str, value: object, known: tuple[object, ...]) -> None:
 
 
 def _rules(
-    document: Document, writer: Writer, spelling: JsonStyle, unique_keys: bool, style: str
+    document: Document, writer: Writer, spelling: JsonStyle, style: str
 ) -> tuple[LazyRules, str]:
     """The rules of a document that was read, and the one to start with."""
-    counter = plan_unique_items(document, spelling, unique_keys)
+    counter = plan_unique_items(document, spelling, writer.once)
     root = counter.nodes.of((document.root,))
     if counter.emptiness.is_empty(root):
         raise UnsatisfiableGrammar(*counter.emptiness.blame(root))

@@ -245,6 +245,8 @@ def _of_schema(format: f.JSONSchema) -> Grammar:
         options["property_order"] = "any"
     if format.max_whitespace_cnt is not None:
         options["max_whitespace"] = format.max_whitespace_cnt
+    if format.excludes:
+        options["excludes"] = tuple(map(f.text_of, format.excludes))
     return json_schema(format.schema, **options)
 
 

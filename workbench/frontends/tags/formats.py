@@ -94,7 +94,8 @@ class JSONSchema(Format):
     """A value of a schema, as JSON or in one of the other ``STYLES``.
 
     ``options`` are those of :func:`~workbench.json_schema`, but that ``additional_properties`` is false where they do
-    not say otherwise: objects that list properties have no others. ``any_order`` lets properties come in any order, and
+    not say otherwise: objects that list properties have no others. ``excludes`` are texts that no string and no name
+    of a member holds, as they are written. ``any_order`` lets properties come in any order, and
     ``max_whitespace_cnt`` bounds runs of whitespace.
     """
 
@@ -102,6 +103,7 @@ class JSONSchema(Format):
     style: str = "json"
     any_order: bool = False
     max_whitespace_cnt: int | None = None
+    excludes: tuple[Text, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -112,6 +114,7 @@ class JSONSchema(Format):
                 f"{self.style!r:.60} is no style of values; there are {', '.join(STYLES)}"
             )
         _at_least(self, "max_whitespace_cnt", 0)
+        _texts(self, "excludes")
 
 
 @dataclass(frozen=True, slots=True)

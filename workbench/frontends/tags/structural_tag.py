@@ -129,15 +129,15 @@ class _Reader:
     # -- kinds -------------------------------------------------------------------------------------
 
     def json_schema(self, given: Payload) -> f.Format:
-        if given.listed("excludes", 0) if "excludes" in given.fields else ():
-            raise given.error("excludes of a schema's strings are not supported", "excludes")
         style = given.one_of("style", STYLES, "json")
         most = given.number("max_whitespace_cnt")
         order = given.flag("any_order")
-        return self._schema(given, "json_schema", given.fields["json_schema"], style, order, most)
+        excludes = _markers(given.texts("excludes"))
+        told = style, order, most, excludes
+        return self._schema(given, "json_schema", given.fields["json_schema"], told)
 
     def qwen(self, given: Payload) -> f.Format:
-        return self._schema(given, "json_schema", given.fields["json_schema"], "qwen_xml")
+        return self._schema(given, "json_schema", given.fields["json_schema"], ("qwen_xml",))
 
     def any_text(self, given: Payload) -> f.Format:
         if "max_tokens" in given:
@@ -233,17 +233,12 @@ class _Reader:
         return found
 
     def _schema(
-        self,
-        given: Payload,
-        name: str,
-        schema: Any,
-        style: str = "json",
-        any_order: bool = False,
-        most: int | None = None,
+        self, given: Payload, name: str, schema: Any, told: tuple[Any, ...] = ()
     ) -> f.Format:
+        """A schema in a field, with what is ``told`` of how it is written."""
         if not isinstance(schema, dict | bool):
             raise given.error(f"{name} must be a schema: an object or true or false", name)
-        made = f.JSONSchema(schema, style, any_order, most)
+        made = f.JSONSchema(schema, *told)
         self.places[id(made)] = given.at(name)
         return made
 

@@ -412,7 +412,8 @@ class Emitter:
         key = ("string", id(formula))
         known = self._known.get(key)
         if known is None:
-            if surely_possible(formula):
+            # what is excluded may leave no text
+            if surely_possible(formula) and not self._writer.excluded:
                 make = partial(self._make_string, formula, origin)
                 known = self._writer.flat_rule(key, _readable(str(origin.pointer)), make, origin)
             else:
@@ -424,7 +425,7 @@ class Emitter:
             if isinstance(part, f.Among) and part.positive:
                 fit = [value for value in part.values if self._nodes.satisfies(value, formula)]
                 return either(*map(self._writer.quoted, fit), origin=origin)
-        content = string_content(formula, str(origin.pointer))
+        content = string_content(formula, str(origin.pointer), self._writer.within)
         name = _readable(str(origin.pointer))
         written = self._writer.spelled(content, partial(self._counted, name))
         return in_row(QUOTE, written, QUOTE, origin=origin)

@@ -70,7 +70,9 @@ class TaggedEmitter(Emitter):
         super().__init__(counter, writer, notation)
         self.manner = style
         self._style = TAG_STYLES[style]
-        self._within = minimise(determinise(without([self._style.stop])))
+        #: what texts may hold: neither what ends them nor what is excluded
+        self._within = minimise(determinise(without(writer.excluded)))
+        self._names = minimise(intersect(determinise(_NAME), self._within))
         self._once = False
         #: writes the values of members where these are JSON
         self._inner = Emitter(counter, writer, notation) if self._style.inner == "json" else self
@@ -164,7 +166,7 @@ class TaggedEmitter(Emitter):
         contents = self._contents([node]) if self._style.open else {}
         if not contents:
             return None
-        names = determinise(_NAME)
+        names = self._names
         if plan.named:
             listed = either(*map(literal, plan.named))
             names = intersect(names, complement(determinise(listed)))
@@ -293,7 +295,7 @@ class TaggedEmitter(Emitter):
 
     def _any_object(self) -> Expr:
         def make() -> Expr:
-            names = _graph(determinise(_NAME))
+            names = _graph(self._names)
             if self._bare:
                 other = self._layout.member(names, self._value(), False, None).expr
                 return self._layout.object([], other, None)

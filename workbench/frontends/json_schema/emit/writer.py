@@ -5,11 +5,12 @@ Both emitters write by it, that of plain values and that of values inside arrays
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 
-from workbench.automaton.budgets import in_force, using
-from workbench.automaton.finite import Dfa, to_graph, without_empty
+from workbench.automaton.budgets import in_force, too_complex, using
+from workbench.automaton.finite import Dfa, determinise, minimise, to_graph, without_empty
+from workbench.automaton.regular import intersect
 from workbench.frontends.json_schema.containers.compared_texts import is_endless
 from workbench.frontends.json_schema.containers.object_plan import ObjectPlan
 from workbench.frontends.json_schema.logic.strings import spelled
@@ -34,13 +35,18 @@ from workbench.grammar.ir import (
     Ref,
     Repeat,
     Seq,
+    walk,
 )
+from workbench.grammar.json_strings import spelled_out
 from workbench.grammar.lazy import LazyRules
 from workbench.grammar.names import Names
+from workbench.grammar.until import without
 
 __all__ = ["ANY_CHARACTER", "ANY_STRING", "QUOTE", "Writer"]
 
 QUOTE = Literal(b'"')
+#: What an escape is written with: a text that begins with one of these may begin in the middle of one.
+_IN_ESCAPES = '\\"/bfnrtu0123456789abcdefABCDEF'
 #: The expressions for one character of a string, and any string.
 ANY_CHARACTER = spell_class(ANY)
 _ANY_CONTENT = Repeat(ANY_CHARACTER, 0, None)
@@ -51,12 +57,21 @@ class Writer:
     """Names the rules of one grammar, writes each when it is asked for, and spells texts in one style.
 
     ``layout`` puts whitespace between values. ``style`` is that of :func:`spell_class`. ``once``: names that are
-    not listed come once in an object.
+    not listed come once in an object. No string or name holds one of the ``excludes`` between its quotes, as it is
+    written; names that are not listed may then come twice.
     """
 
-    def __init__(self, layout: Layout, style: JsonStyle, once: bool) -> None:
+    def __init__(
+        self, layout: Layout, style: JsonStyle, once: bool, excludes: Sequence[str] = ()
+    ) -> None:
         self.layout = layout
-        self.once = once
+        self.once = once and not excludes
+        self.excluded = tuple(excludes)
+        #: the texts whose spellings, whatever they are, hold nothing that is excluded; None where that is not known
+        self.within: Dfa | None = None
+        if excludes and not any(text[0] in _IN_ESCAPES for text in excludes):
+            self.within = minimise(determinise(without(excludes)))
+        self._excludes = without(excludes) if excludes else None
         #: whether characters were left out that there is no way to write
         self.lost = False
         #: rules that hold no whitespace between values
@@ -65,8 +80,8 @@ class Writer:
         self._any_content: Expr = _ANY_CONTENT
         #: any string, written out
         self.string_itself: Expr = ANY_STRING
-        if style != "any":
-            self._any_content = Repeat(self.character(ANY), 0, None)
+        if style != "any" or excludes:
+            self._any_content = self._kept(Repeat(self.character(ANY), 0, None))
             self.string_itself = Seq((QUOTE, self._any_content, QUOTE))
         self._rules: dict[Hashable, Ref] = {}
         self._texts: dict[Hashable, Expr] = {}
@@ -118,6 +133,15 @@ class Writer:
 
     # Texts
 
+    def _kept(self, content: Expr) -> Expr:
+        """What of the content of strings is not excluded. Raises ``GrammarTooComplex`` for one that is counted."""
+        if self._excludes is None or content == NEVER:
+            return content
+        if any(isinstance(part, Ref) for part in walk(content)):
+            raise too_complex("finite_states")
+        graph = intersect(content, self._excludes)
+        return graph if graph.finals else NEVER
+
     def character(self, ranges: Ranges) -> Expr:
         """One character out of some ranges, as it stands in a string."""
         if self._style == "any":
@@ -133,12 +157,18 @@ class Writer:
     def quoted(self, text: str) -> Expr:
         """A text between its quotes; ``NEVER`` where it cannot be written."""
         made = quoted(text, style=self._style)
+        if self._excludes is not None and made != NEVER:
+            return in_row(QUOTE, self._kept(self.spell(text)), QUOTE)
         self.lost = self.lost or (made == NEVER and _is_text(text))
         return made
 
     def spelled(self, content: Expr, counted: Callable[[Counted], Expr] | None = None) -> Expr:
-        """An expression over characters as it stands in a string; ``counted`` as in ``strings.spelled``."""
-        return spelled(content, self.character, self._style, counted)
+        """An expression over characters as it stands in a string; ``counted`` as in ``strings.spelled``.
+
+        What is excluded is left out where the content is not one of ``within`` already.
+        """
+        made = spelled(content, self.character, self._style, counted)
+        return made if self.within is not None else self._kept(made)
 
     def spell_graph(self, graph: Graph) -> Expr:
         """A graph over characters as it stands in a string, with escapes only where they are needed."""
@@ -159,7 +189,9 @@ class Writer:
         """A name that is none of these, quotes included; it comes once where such names do."""
         known = self._texts.get(names)
         if known is None:
-            content = OtherText(names, self._any_content, self.once, style=self._style)
+            body = _ANY_CONTENT if self._excludes is not None else self._any_content
+            other = OtherText(names, body, self.once, style=self._style)
+            content = other if self._excludes is None else self._kept(spelled_out(other))
             known = self._texts[names] = Seq((QUOTE, content, QUOTE))
         return known
 
@@ -175,7 +207,7 @@ class Writer:
             return self.other_name(tuple(sorted(plan.named))) if plan.named else self.any_string
         known = self._texts.get(id(cell))
         if known is None:
-            content: Expr = self.spelled(cell.content)
+            content: Expr = self._kept(self.spelled(cell.content))
             if self.once:
                 content = self.cell_text(plan, number) or NEVER
             known = self._texts[id(cell)] = in_row(QUOTE, content, QUOTE)
