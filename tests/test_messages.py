@@ -67,6 +67,21 @@ WRONG: dict[str, Case] = {
         WrongType,
         r"from_type\(Person\)",
     ),
+    "tools of one tool": (
+        lambda: any_.tools({"name": "f"}),
+        WrongType,
+        "a list of tools, not a dict: put it in a list",
+    ),
+    "tools in an unknown format": (
+        lambda: any_.tools([{"name": "f"}], format="qwenn3"),
+        ValueError,
+        "no format is called 'qwenn3'.*'qwen3'",
+    ),
+    "read_calls of a pattern's grammar": (
+        lambda: any_.read_calls(any_.regex("a"), ""),
+        WrongType,
+        "a grammar that workbench.tools made.*not a Grammar",
+    ),
     "json_schema of a type": (
         lambda: any_.json_schema(list[int]),
         WrongType,
