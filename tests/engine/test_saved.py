@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -34,7 +35,15 @@ SCHEMAS: tuple[Any, ...] = (
 )
 
 
-def assert_same_walks(one: wb.CompiledGrammar, other: wb.CompiledGrammar, seed: int) -> None:
+def unnumbered(matcher: wb.Matcher) -> list[str]:
+    """The stacks of a matcher but for the numbers of states."""
+    return sorted(repr([replace(frame, state=0) for frame in stack]) for stack in matcher.stacks())
+
+
+def assert_same_walks(
+    one: wb.CompiledGrammar, other: wb.CompiledGrammar, seed: int, numbered: bool = True
+) -> None:
+    """``numbered``: their states have the same numbers (what schemas share comes first where it is shared)."""
     rng = Random(seed)
     for _ in range(3):
         first, second = one.matcher(), other.matcher()
@@ -50,7 +59,9 @@ def assert_same_walks(one: wb.CompiledGrammar, other: wb.CompiledGrammar, seed: 
                 break
             token = rng.choice(allowed)
             assert first.accept(token) and second.accept(token)
-            assert first.stacks() == second.stacks()
+            if numbered:
+                assert first.stacks() == second.stacks()
+            assert unnumbered(first) == unnumbered(second)
 
 
 def around(compiled: wb.CompiledGrammar, path: Path) -> wb.CompiledGrammar:
@@ -131,7 +142,7 @@ def test_a_vocabulary_that_lacks_other_bytes_gets_an_automaton_of_its_own(
     wb.compile(make(), VOCABULARY).save(tmp_path / "a")
     ascii_only = wb.Vocabulary.from_bytes([*BYTES[:128], b"aa", b"</s>"], [129])
     loaded = wb.load_compiled(tmp_path / "a", ascii_only)
-    assert_same_walks(wb.compile(make(), ascii_only), loaded, 2)
+    assert_same_walks(wb.compile(make(), ascii_only), loaded, 2, numbered=False)
     for byte in (0x41, ord("c")):
         short = wb.Vocabulary.from_bytes([b for b in BYTES if b != bytes([byte])], [])
         try:
@@ -140,7 +151,7 @@ def test_a_vocabulary_that_lacks_other_bytes_gets_an_automaton_of_its_own(
             with pytest.raises(wb.UnsatisfiableGrammar, match=str(error)[:20]):
                 wb.load_compiled(tmp_path / "a", short)
         else:
-            assert_same_walks(expected, wb.load_compiled(tmp_path / "a", short), 3)
+            assert_same_walks(expected, wb.load_compiled(tmp_path / "a", short), 3, numbered=False)
 
 
 def test_tokens_that_a_grammar_names_are_looked_up_in_the_vocabulary(tmp_path: Path) -> None:
@@ -173,7 +184,7 @@ def test_budgets_can_be_others(tmp_path: Path) -> None:
 def test_a_loaded_grammar_can_be_compiled_again(tmp_path: Path) -> None:
     compiled = wb.compile(wb.json_schema(SCHEMAS[1]), VOCABULARY)
     loaded = around(compiled, tmp_path / "a")
-    assert_same_walks(compiled, wb.compile(loaded.grammar, VOCABULARY), 4)
+    assert_same_walks(compiled, wb.compile(loaded.grammar, VOCABULARY), 4, numbered=False)
 
 
 def test_a_schema_too_large_to_build_in_full_is_refused_when_it_is_saved(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.frames import Frame, Stack
-from workbench.automaton.naming import places
+from workbench.automaton.naming import places, rule_title
 from workbench.changes import assigned, at_once
 from workbench.engine.engine import Engine
 from workbench.engine.history import History
@@ -508,8 +508,17 @@ class Matcher:
         lead = f"byte {consumed + 1} of {len(data)} ({byte_quoted(data[consumed])})"
         if not expected:
             return consumed, expected, f"{lead}: the text is complete"
-        states = engine.states(position)
-        names = sorted({name for state in states for name in places(engine.automaton, state)})
+        automaton = engine.automaton
+        names = sorted(
+            {
+                name
+                for top, *_ in self._stacks(position, limit=8)
+                # by the stack: a round of a counted part is part of what repeats it
+                for name in places(
+                    automaton, top.state, tuple(rule_title(automaton, rule) for rule in top.rules)
+                )
+            }
+        )
         place = ", ".join(names[:4]) or "this place"
         return (
             consumed,
