@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
+from hypothesis import given, settings, strategies as st
 from pydantic import BaseModel, Field, TypeAdapter, validate_call
 from typing_extensions import TypedDict, Unpack
 
@@ -264,6 +265,49 @@ def test_calls_that_are_there(function: Any, text: str) -> None:
 @pytest.mark.parametrize(("function", "text"), NO, ids=lambda value: str(value)[:40])
 def test_calls_that_are_not_there(function: Any, text: str) -> None:
     assert not accepts(wb.calls([function]), text)
+
+
+PARAMETER = st.tuples(st.sampled_from(["a", "ab", "abc", "b", "ba"]), st.booleans())
+PARAMETERS = st.lists(PARAMETER, max_size=4, unique_by=lambda one: one[0])
+ARGUMENTS = st.lists(st.sampled_from(["", "a", "ab", "abc", "b", "ba", "c", "args"]), max_size=5)
+
+
+@given(PARAMETERS, st.integers(0, 4), st.integers(0, 4), st.booleans(), st.booleans(), ARGUMENTS)
+@settings(max_examples=400, deadline=None)
+def test_calls_of_random_signatures(
+    parameters: list[tuple[str, bool]],
+    first: int,
+    second: int,
+    rest: bool,
+    others: bool,
+    arguments: list[str],
+) -> None:
+    """A call is there just when Python can make it: ``arguments`` are by name, or by position with an empty one."""
+    first, second = sorted((min(first, len(parameters)), min(second, len(parameters))))
+    # Python wants parameters without a default before those with one
+    placed = sorted(parameters[:second], key=lambda one: one[1])
+    written = [
+        f"{name}: int" + " = 0" * default for name, default in [*placed, *parameters[second:]]
+    ]
+    if rest:
+        written.insert(second, "*args: int")
+    elif second < len(written):
+        written.insert(second, "*")
+    if first:
+        written.insert(first, "/")
+    if others:
+        written.append("**kwargs: int")
+    names: dict[str, Any] = {}
+    exec(f"def f({', '.join(written)}): pass", names)
+    text = f"f({', '.join(f'{name}=1' if name else '1' for name in arguments)})"
+    try:
+        node = ast.parse(text, mode="eval").body
+        check_call(names["f"], node)
+        # versions of ``inspect`` differ about other arguments with the name of one by position alone
+        wanted = not {name for name, _ in placed[:first]} & set(arguments)
+    except (SyntaxError, TypeError, AssertionError):
+        wanted = False
+    assert accepts(wb.calls([names["f"]]), text) == wanted
 
 
 def test_several_functions_and_their_captures() -> None:

@@ -79,7 +79,8 @@ def python_arguments(
     others = None
     if any(one.kind == "others" for one in parameters):
         value = literals.value(schema["additionalProperties"], "#/additionalProperties")
-        taken = [one.name for one in parameters if one.kind in ("either", "keyword")]
+        # also what goes by position alone: ``inspect`` has not always let another argument have that name
+        taken = [one.name for one in parameters if one.kind in ("positional", "either", "keyword")]
         others = None if value == NEVER else (_other_name(tuple(taken)), value)
     arguments = _Arguments(parameters, values, others).expr()
     start = literals.rule("", "arguments", lambda: arguments).name

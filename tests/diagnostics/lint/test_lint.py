@@ -56,7 +56,9 @@ QUIET = [
     'root ::= "a" [a-z]{1,9} item*\nitem ::= "," [0-9]{1,3}',
     'root ::= "<think>" [a-z]{1,9} "</think>"',
     'root ::= "<" name ">" "x" "</" name ">"\nname ::= "b"',
-    'root ::= "one<br>two"',
+    'root ::= "one<br>" [a-z]{1,9}',
+    'root ::= "List<String> " [a-z]{1,9}',
+    'root ::= "copies <from> to <to>"',
     'root ::= "```json" [a-z]{1,9} "```"',
     'root ::= "(" x ")"\nx ::= "a" | "(" x ")"',
     "root ::= [a-z]{2} | [0-9]{2}",
@@ -351,6 +353,14 @@ def test_work_is_bounded_and_what_was_left_out_is_told() -> None:
     assert not report.complete and "not all was looked at" in report.summary
     deep = wb.gbnf("root ::= " + "(" * 400 + '"a"?' + ")*" * 400 + ' "b"')
     assert wb.lint(deep).warnings
+
+
+def test_calls_have_no_warnings() -> None:
+    def act(name: str, times: int = 1) -> None: ...
+
+    for grammar in (wb.calls([act]), wb.calls([act], "json", parallel=True)):
+        report = wb.lint(grammar)
+        assert not report.errors and not report.warnings
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.gbnf")), ids=lambda p: p.name)

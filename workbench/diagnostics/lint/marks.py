@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from workbench.diagnostics.lint.report import LintFinding, finding
 from workbench.diagnostics.lint.subject import Subject
@@ -28,7 +29,8 @@ from workbench.grammar.ir import (
 
 __all__ = ["mark_findings"]
 
-_TAG = re.compile(r"<([A-Za-z][A-Za-z0-9_-]*)>")
+#: A tag before what it is about; ``List<String>`` has none.
+_TAG = re.compile(r"(?<!\w)<([A-Za-z][A-Za-z0-9_-]*)>\s*$")
 _FENCE = re.compile(r"```(?!`)[A-Za-z]")
 #: Tags that have no end: of HTML, and tokens that stand for the ends of texts and the like.
 _ALONE = {
@@ -45,19 +47,18 @@ _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 def mark_findings(subject: Subject) -> Iterator[LintFinding]:
     """The findings, each mark once."""
     texts = [one for name in subject.reached for one in _texts(subject.rules[name], name)]
-    whole = [text for text, _, _ in texts]
+    whole = [one.text for one in texts]
     told: set[str] = set()
-    for text, name, place in texts:
+    for text, name, place, goes_on in texts:
         if len(told) > _MOST_MARKS:
             return
-        for found in _TAG.finditer(text):
+        for found in _TAG.finditer(text) if goes_on else ():
             closing = f"</{found[1]}>"
-            if found[1].lower() in _ALONE or found[0] in told:
+            if found[1].lower() in _ALONE or closing in told:
                 continue
-            told.add(found[0])
-            if _writes(subject, whole, closing):
-                continue
-            yield _open(subject, found[0], closing, name, place, "warning")
+            told.add(closing)
+            if not _writes(subject, whole, closing):
+                yield _open(subject, f"<{found[1]}>", closing, name, place, "warning")
         if _FENCE.search(text) and "```" not in told:
             told.add("```")
             ends = [one for one in whole if re.search(r"```(?![A-Za-z`])", one)]
@@ -84,7 +85,16 @@ def _open(
     )
 
 
-def _texts(expr: Expr, name: str) -> Iterator[tuple[str, str, Origin | None]]:
+class _Written(NamedTuple):
+    """A text that is written letter by letter: in which rule, where, and whether something follows it there."""
+
+    text: str
+    rule: str
+    place: Origin | None
+    goes_on: bool
+
+
+def _texts(expr: Expr, name: str) -> Iterator[_Written]:
     """What an expression writes letter by letter, neighbours joined; a token by its name."""
     todo = [expr]
     while todo:
@@ -97,17 +107,18 @@ def _texts(expr: Expr, name: str) -> Iterator[tuple[str, str, Origin | None]]:
                 if text is None:
                     todo.append(item)
                     if run:
-                        yield "".join(run), name, place
+                        yield _Written("".join(run), name, place, True)
                     run, place = [], None
                 else:
                     place = place or item.origin
                     run.append(text)
             if run:
-                yield "".join(run), name, place
+                yield _Written("".join(run), name, place, False)
         elif (text := _letters(part)) is not None:
-            yield text, name, part.origin
+            # a tag by itself, as a rule or an alternative: what is around it follows
+            yield _Written(text, name, part.origin, text.lstrip().startswith("<"))
         elif isinstance(part, Token) and not part.negated:
-            yield from ((one, name, part.origin) for one in part.names)
+            yield from (_Written(one, name, part.origin, True) for one in part.names)
         elif not isinstance(part, Graph):
             todo += children(part)
 

@@ -14,7 +14,7 @@ __all__ = ["ways"]
 
 #: Ways are counted up to here: two are enough.
 _ENOUGH = 2
-#: Rounds of a repetition that are counted apart.
+#: Spans that are looked at.
 _MOST_STEPS = 20_000
 
 
