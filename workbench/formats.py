@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.frontends.tags import (
+from workbench.frontends.tags.build import grammar_of
+from workbench.frontends.tags.formats import (
     AnyText,
     AnyTokens,
     Capture,
@@ -27,7 +28,6 @@ from workbench.frontends.tags import (
     TokenOf,
     TokenTriggeredTags,
     TriggeredTags,
-    grammar_of,
 )
 
 __all__ = [

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from random import Random
 
-from workbench.frontends import tags as f
+from workbench import formats as f
 
 LETTERS = "ab<"
 

@@ -32,7 +32,7 @@ from tests.frontends.tags.verdicts import (
     they_accept,
     we_accept,
 )
-from workbench.frontends.tags import grammar_of
+from workbench.frontends.tags.build import grammar_of
 from workbench.vocabulary import byte_vocabulary
 
 xgrammar = pytest.importorskip("xgrammar")

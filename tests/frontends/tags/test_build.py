@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 import workbench as wb
-from workbench.frontends import tags as f
-from workbench.frontends.tags import grammar_of
+from workbench import formats as f
+from workbench.frontends.tags.build import grammar_of
 from workbench.vocabulary import byte_vocabulary
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}

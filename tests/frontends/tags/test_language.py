@@ -9,7 +9,8 @@ import pytest
 
 import workbench as wb
 from tests.frontends.tags.language import LETTERS, has, random_format
-from workbench.frontends.tags import Format, grammar_of
+from workbench.frontends.tags.build import grammar_of
+from workbench.frontends.tags.formats import Format
 from workbench.vocabulary import byte_vocabulary
 
 LONGEST = 6

@@ -14,8 +14,8 @@ import pytest
 import workbench as wb
 from tests.frontends.tags.language import random_format
 from tests.frontends.tags.structural_tags import CALLS, CITY, KINDS, TOKENS, schema, tag, triggered
-from workbench.frontends import tags as f
-from workbench.frontends.tags import grammar_of
+from workbench import formats as f
+from workbench.frontends.tags.build import grammar_of
 from workbench.frontends.tags.structural_tag import format_of
 from workbench.vocabulary import byte_vocabulary
 

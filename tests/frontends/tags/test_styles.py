@@ -19,9 +19,9 @@ from tests.frontends.tags.verdicts import (
     walked,
     we_accept,
 )
-from workbench.frontends import tags as f
+from workbench import formats as f
 from workbench.frontends.json_schema.emit.tag_styles import TAG_STYLES
-from workbench.frontends.tags import grammar_of
+from workbench.frontends.tags.build import grammar_of
 from workbench.vocabulary import byte_vocabulary
 
 D, M = "｜DSML｜", "]<]minimax[>["

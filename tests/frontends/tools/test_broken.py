@@ -127,7 +127,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "another unknown tool": (
         lambda: wb.tools(TOOLS, {"name": "qqq"}),
         ValueError,
-        "There are 'get_weather', 'search', 'ping'",
+        "there are 'get_weather', 'search', 'ping'",
     ),
     "an unknown choice": (lambda: wb.tools(TOOLS, "search"), ValueError, '{"name": .search.}'),
     "a type that several tools have": (

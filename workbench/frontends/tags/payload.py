@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import Any
 
 from workbench.errors import GrammarSyntaxError, UnsatisfiableGrammar, UnsupportedConstraint
 from workbench.frontends.json_schema.read.plain import plain
 from workbench.frontends.json_schema.text.json_values import read_json
+from workbench.frontends.nearest import nearest
 from workbench.inputs import read_text, wrong_type
 
-__all__ = ["Payload", "json_of", "nearest", "placed"]
+__all__ = ["Payload", "json_of", "placed"]
 
 
 def json_of(value: Any, who: str) -> Any:
@@ -24,13 +24,6 @@ def json_of(value: Any, who: str) -> Any:
     if not isinstance(value, Mapping):
         raise wrong_type(who, "an object of a request (a mapping) or its JSON text", value)
     return plain(value)
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """What to do about a word that is none of the known ones."""
-    words = list(known)
-    near = get_close_matches(word, words, 1)
-    return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(words)}"
 
 
 @contextmanager

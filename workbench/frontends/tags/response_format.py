@@ -15,9 +15,10 @@ from workbench.frontends.choice import choice
 from workbench.frontends.gbnf import gbnf
 from workbench.frontends.json_schema import json_schema
 from workbench.frontends.json_schema.text.json_values import read_json
+from workbench.frontends.nearest import nearest
 from workbench.frontends.regex import regex
 from workbench.frontends.tags.lazy_grammar import lazy_grammar
-from workbench.frontends.tags.payload import Payload, json_of, nearest, placed
+from workbench.frontends.tags.payload import Payload, json_of, placed
 from workbench.frontends.tags.structural_tag import read_structural_tag
 from workbench.frontends.unicode_sets import ANY
 from workbench.grammar.ir import CharSet, Grammar, Repeat

@@ -13,9 +13,10 @@ from typing import Any
 from workbench.errors import GrammarTooComplex
 from workbench.frontends.json_schema.emit.tag_styles import STYLES
 from workbench.frontends.json_schema.text.json_values import read_json
+from workbench.frontends.nearest import nearest
 from workbench.frontends.tags import formats as f
 from workbench.frontends.tags.build import MAX_LEVELS, grammar_of
-from workbench.frontends.tags.payload import Payload, json_of, nearest, placed
+from workbench.frontends.tags.payload import Payload, json_of, placed
 from workbench.grammar.ir import Grammar
 
 __all__ = ["format_of", "read_structural_tag", "structural_tag"]

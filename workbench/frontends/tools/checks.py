@@ -16,7 +16,7 @@ from workbench.errors import (
 )
 from workbench.frontends.json_schema.asking import Asking
 from workbench.frontends.json_schema.read.plain import read_schema
-from workbench.frontends.tags import grammar_of
+from workbench.frontends.tags.build import grammar_of
 from workbench.frontends.tags.formats import JSONSchema
 from workbench.frontends.tools.families import ToolFormat
 from workbench.frontends.tools.python_tools import OPTIONS

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from workbench.frontends.tools.nearest import nearest
+from workbench.frontends.nearest import nearest
 from workbench.inputs import first_words, wrong_type
 
 __all__ = ["Choice", "Mode", "read_choice", "select"]
@@ -81,9 +81,9 @@ def select(choice: Choice, kinds: Mapping[str, str]) -> list[str]:
     for name in choice.names or ():
         typed = [] if name == "function" else [one for one in kinds if kinds[one] == name]
         if name not in kinds and len(typed) != 1:
-            several = f" alone: {len(typed)} have this type" if typed else ""
+            told = f" alone: {len(typed)} have this type" if typed else f": {nearest(name, kinds)}"
             raise ValueError(
-                f"tool_choice names {first_words(name)}, which is none of the tools{several or nearest(name, kinds)}"
+                f"tool_choice names {first_words(name)}, which is none of the tools{told}"
             )
         wanted.add(name if name in kinds else typed[0])
     if choice.mode == "required" and not wanted:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from workbench.frontends.tags import grammar_of
+from workbench.frontends.tags.build import grammar_of
 from workbench.frontends.tools.checks import Checked, check_all
 from workbench.frontends.tools.choice import Choice, read_choice, select
 from workbench.frontends.tools.families import ToolFormat

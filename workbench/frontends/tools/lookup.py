@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from workbench.frontends.nearest import nearest
 from workbench.frontends.tools.families import FAMILIES, Reasoning, ToolFormat
-from workbench.frontends.tools.nearest import nearest
 from workbench.inputs import first_words, wrong_type
 
 __all__ = ["find_format", "known_format", "told_format", "tool_formats"]
@@ -35,7 +35,7 @@ def find_format(given: Any) -> ToolFormat:
     wanted = _plain(given.rpartition("/")[2])
     begins = [name for name in _NAMES if wanted == name or wanted.startswith(f"{name}-")]
     if not wanted or not begins:
-        raise ValueError(f"no format is called {first_words(given)}{nearest(given, FAMILIES)}")
+        raise ValueError(f"no format is called {first_words(given)}: {nearest(given, FAMILIES)}")
     return _NAMES[max(begins, key=len)]
 
 

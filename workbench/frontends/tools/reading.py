@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.frontends.tools.nearest import nearest
+from workbench.frontends.nearest import nearest
 from workbench.frontends.tools.python_tools import read_python
 from workbench.grammar.ir import Outcome
 from workbench.inputs import described, first_words, wrong_type
@@ -112,7 +112,7 @@ def _of_mapping(given: Mapping[Any, Any]) -> Tool:
         name = kind
     if name is None:
         keys = [key for key in given if isinstance(key, str)]
-        raise BadTool('it has no "name"' + (nearest("name", keys) if keys else ""))
+        raise BadTool('it has no "name"' + (f": {nearest('name', keys)}" if keys else ""))
     schema = _NO_ARGUMENTS if key is None or inner[key] is None else inner[key]
     if not isinstance(schema, Mapping | bool):
         raise BadTool(f"{key} is a JSON Schema, not {described(schema)}", f"{place}/{key}")
