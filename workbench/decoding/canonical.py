@@ -67,9 +67,9 @@ class Canonical:
     def longer(self, data: bytes) -> NDArray[np.int64]:
         """The ids of the tokens that begin with some bytes and go on."""
         ids, texts, _ = self._table
-        found: NDArray[np.int64] = ids[
-            bisect_left(texts, data + b"\x00") : bisect_left(texts, _after(data))
-        ]
+        above = data.rstrip(b"\xff")  # the least bytes that are above all that begin with these
+        end = bisect_left(texts, above[:-1] + bytes([above[-1] + 1])) if above else len(texts)
+        found: NDArray[np.int64] = ids[bisect_left(texts, data + b"\x00") : end]
         return found
 
     def _cut(self, before: Sequence[int], text: bytes) -> tuple[bytes, list[tuple[int, int]]]:
@@ -124,12 +124,6 @@ def _whole(data: bytes) -> bytes:
 def _begun(data: bytes) -> int:
     """Where the first character begins whole: some bytes may begin inside one."""
     return next((i for i in range(min(4, len(data))) if data[i] & 0xC0 != 0x80), 0)
-
-
-def _after(data: bytes) -> bytes:
-    """The least bytes that are above all that begin with these."""
-    kept = data.rstrip(b"\xff")
-    return kept[:-1] + bytes([kept[-1] + 1]) if kept else b"\xff" * (len(data) + 1)
 
 
 #: ids by their bytes, the bytes of each, and the lowest id by bytes

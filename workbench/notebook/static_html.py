@@ -168,6 +168,8 @@ def _chips(document: Document, shown: Sequence[_Step]) -> str:
             chips.append(f"<i>… {number_of(left_out, 'more token')} …</i>")
         glyph, word, background, text = _KINDS[after.edge.kind]
         title = f"step {i + 1}, id {after.edge.token_id}, {word}"
+        if after.edge.draft:
+            title += f", {escape(after.edge.draft)}"
         style = f"background-color:{background};color:{text}"
         label = escape(_label(document, after.edge.token_id))
         chips.append(f'<code title="{title}" style="{style}">{label}{glyph}</code>')
