@@ -55,6 +55,8 @@ NO_ENDS = (
 
 #: Positions whose logits are kept, so that stepping back is instant.
 KEPT = 32
+#: Uses of random numbers beside the choice of a token: whether a drawn draft is taken, and what is taken instead.
+ACCEPTING, REFUSED = 2, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,11 +233,18 @@ class Decoder:
         if position.choice is None:
             started = time.perf_counter()
             index = len(self.trace.steps)
-            token = self.sampling.choose(position.masked, uniform(self.seed, index))
+            token = self._choose(position, index)
             position.choice = token, (time.perf_counter() - started) * 1000
         token, took = position.choice
         kind: StepKind = "forced" if position.situation.allowed_count == 1 else "sampled"
         return self._describe_step(position, token, kind, took + position.apply_ms)
+
+    def _choose(self, position: Position, index: int) -> int:
+        drafted = position.drafted
+        if drafted is None or drafted.odds is None:
+            return self.sampling.choose(position.masked, uniform(self.seed, index))
+        draws = uniform(self.seed, index, ACCEPTING), uniform(self.seed, index, REFUSED)
+        return self.sampling.verified(position.masked, drafted.token_id, drafted.odds, draws)
 
     def _chosen(self, token: int) -> TraceStep:
         position = self._open()
@@ -246,7 +255,8 @@ class Decoder:
 
         The steps through them need no pass of their own as long as they take these tokens; the first one that
         takes another forgets the rest. Which tokens come does not change, up to the rounding of the model's
-        arithmetic: a pass over several tokens may round otherwise than one over each. The run must not be finished.
+        arithmetic: a pass over several tokens may round otherwise than one over each. Where a draft has ``odds``,
+        their distribution does not change. The run must not be finished.
         """
         self._run(draft, draft_ms)
 

@@ -8,11 +8,11 @@
 
 One forward pass over a draft gives the logits after each of its tokens. The sampler then chooses each token from
 its own masked logits with its own random number, as without drafts, and goes on as long as it chose what was drafted.
-So every token is the one that plain decoding takes. Seen from a drafted token this is the rule of speculative sampling
-(Leviathan et al. 2023, Chen et al. 2023): it is accepted with its probability after the mask, else one of the others is
-drawn in proportion. A second model draws its drafts with the random numbers of the places that they stand for, so
-that both models tend to agree; drawn apart and accepted with min(1, p / q), they might agree a little more often, but a
-seed would no longer give the same text with and without drafts.
+So every token is the one that plain decoding takes, greedily or by its seed. Seen from a drafted token this is the
+rule of speculative sampling (Leviathan et al. 2023, Chen et al. 2023): it is accepted with its probability after the
+mask, else one of the others is drawn in proportion. A draft that a second model has drawn, with probability q, is
+accepted with min(1, p / q), as in those papers: the distribution stays that of plain decoding, but not the text of
+each seed.
 
 Who drafts, in this order, again after each piece until nobody has anything to say: the grammar (bytes that must come,
 cut as the tokenizer cuts them), the prompt and the text (what followed the last few tokens when they came before), a
@@ -52,6 +52,8 @@ MOST = 64
 MOST_BYTES = 1024
 #: Tokens that must have come before for a copy: the most and the least.
 GRAM = 3, 2
+#: The use of random numbers that a second model draws with.
+DRAFTING = 1
 
 
 class Drafts:
@@ -170,9 +172,9 @@ class Drafts:
             if tokens and probe.fork().accept(tokens[0]):
                 return [Drafted(token, "prompt") for token in tokens]
         if self._second is not None:
-            token = self._second.next(probe, self._decoder.trace.prompt_ids, ids)
-            if token is not None:
-                return [Drafted(token, "model")]
+            drafted = self._second.next(probe, self._decoder.trace.prompt_ids, ids)
+            if drafted is not None:
+                return [drafted]
         return []
 
     def _end(self, probe: Any) -> list[int]:
@@ -203,8 +205,7 @@ class Drafts:
                 break
             rest = rest[len(self._decoder.vocabulary.token_bytes(token)) :]
             taken.append(Drafted(token, "forced", sure=True))
-        if replaced and len(again) + len(text) - len(rest) <= len(again):
-            # the seam itself is left to the model: nothing is replaced
+        if len(rest) >= len(text):  # the model decides about the seam itself: nothing is replaced
             replaced, taken = 0, []
         probe.rollback(replaced)
         return replaced, _accepted(probe, taken)
@@ -242,8 +243,8 @@ class _Second:
         """Forward passes so far."""
         return self._runner.passes
 
-    def next(self, probe: Any, prompt: list[int], ids: list[int]) -> int | None:
-        """The token that this model would take, under the masks and with the random number of its place."""
+    def next(self, probe: Any, prompt: list[int], ids: list[int]) -> Drafted | None:
+        """The token that this model would take under the masks, if any."""
         limit = self._model.context_size
         if limit is not None and len(prompt) + len(ids) > limit:
             return None
@@ -254,7 +255,9 @@ class _Second:
         logits = torch.where(torch.from_numpy(allowed[: len(logits)]), logits, -torch.inf)
         if not bool(torch.isfinite(logits.max())):
             return None
-        return self._sampling.choose(logits, uniform(self._seed, len(ids)))
+        token = self._sampling.choose(logits, uniform(self._seed, len(ids), DRAFTING))
+        odds = self._sampling.odds(logits) if self._sampling.temperature > 0 else None
+        return Drafted(token, "model", odds=odds)
 
 
 def _allowed(matcher: Any, vocabulary: Vocabulary) -> Any:

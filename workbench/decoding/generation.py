@@ -80,7 +80,8 @@ def generate(  # noqa: PLR0913 - options, by keyword
 
     Drafts save forward passes and change no token, up to the rounding of the model's arithmetic: ``fast_forward``
     "verify" runs text that must come as one draft, ``prompt_lookup`` drafts what followed the last tokens before,
-    ``draft_model`` is a second model of the same tokenizer; at most ``draft_tokens`` are guessed for a pass.
+    ``draft_model`` is a second model of the same tokenizer (where tokens are drawn, their distribution stays the same
+    with it, but not the text of a seed); at most ``draft_tokens`` are guessed for a pass.
     ``fast_forward`` "inject" does not ask the model about text that must come: the tokenizer's own tokens are
     put in, which may replace the last ones (``on_step`` is then called with steps of these places again). Steps and
     ``trace.drafts`` say what was drafted.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -17,12 +17,14 @@ __all__ = ["Drafted", "Position"]
 class Drafted:
     """A token that is run before it is known whether it comes.
 
-    ``source`` is who drafted it, as in a trace. What is ``sure`` is taken without asking the model.
+    ``source`` is who drafted it, as in a trace. What is ``sure`` is taken without asking the model. ``odds`` are the
+    probabilities that it was drawn with, None where it was not drawn: float64 of shape (tokens,).
     """
 
     token_id: int
     source: str
     sure: bool = False
+    odds: torch.Tensor | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(slots=True, eq=False)
