@@ -12,9 +12,8 @@ pytest.importorskip("torch", reason="torch is not installed")
 
 from tests.benchmarks.conftest import Files, schema_file
 from tests.decoding.scripted import noise, scripted
-from workbench.benchmarks import draft_runs
 from workbench.benchmarks.bench_commands import add_bench
-from workbench.benchmarks.draft_runs import WAYS, bench_drafts
+from workbench.benchmarks.draft_runs import PROMPT, WAYS, bench_drafts
 from workbench.vocabulary import Vocabulary
 
 FILES: Files = {
@@ -59,18 +58,22 @@ def test_what_is_counted(archive: Callable[[Files], Path], bytes_model: Any) -> 
 def test_a_run_that_is_stopped_tells_what_there_is(
     archive: Callable[[Files], Path], bytes_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    measure, calls = draft_runs._measure, []
+    forward, prompts = bytes_model.model.script, list[tuple[int, ...]]()
 
-    def stopped(*values: Any) -> None:
-        calls.append(values)
-        if len(calls) == 2:
+    def stopped(tokens: tuple[int, ...]) -> list[float]:
+        if tokens[: len(PROMPT) + 10] not in prompts:
+            prompts.append(tokens[: len(PROMPT) + 10])
+        if len(prompts) > allowed:
             raise KeyboardInterrupt
-        measure(*values)
+        return list(forward(tokens))
 
-    monkeypatch.setattr(draft_runs, "_measure", stopped)
+    monkeypatch.setattr(bytes_model.model, "script", stopped)
+    allowed = 1
     report = bench_drafts(archive(FILES), tokens=4, model=bytes_model, progress=False)
-    assert len(report.schemas) == 1
-    calls[:] = [()]
+    assert len(report.schemas) == len(report.certain) == 1
+    assert {len(values) for values in report.passes.values()} == {1}
+    prompts.clear()
+    allowed = 0
     with pytest.raises(KeyboardInterrupt):
         bench_drafts(archive(FILES), tokens=4, model=bytes_model, progress=False)
 

@@ -177,6 +177,8 @@ def _measure(report: DraftReport, name: str, prompt: str, compiled: Any, model: 
             model, prompt, compiled, max_tokens=report.most_tokens, trace=False, **options
         )
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        if out.finish_reason == "interrupted":
+            raise KeyboardInterrupt
         passes = out.trace.drafts.get("forward_passes", len(out.token_ids))
         found.append((way, passes, cpu, wall, out.token_ids))
     plain = found[0][-1]
