@@ -119,3 +119,41 @@ def test_draws_depend_on_seed_and_step_alone() -> None:
     counts, _ = np.histogram(values, 10, (0.0, 1.0))
     assert counts.min() > 140
     assert counts.max() < 260
+
+
+def test_odds_are_what_is_chosen_with() -> None:
+    logits = torch.tensor([0.5, -torch.inf, 2.0, 1.0, -1.0])
+    for sampling in (
+        Sampling(temperature=0.7),
+        Sampling(temperature=2, top_k=2),
+        Sampling(temperature=1, top_p=0.8),
+        Sampling(temperature=1, min_p=0.3),
+    ):
+        grid = [(i + 0.5) / 4000 for i in range(4000)]
+        counts = torch.zeros(5)
+        for draw in grid:
+            counts[sampling.choose(logits, draw)] += 1
+        torch.testing.assert_close(counts.double() / 4000, sampling.odds(logits), atol=1e-3, rtol=0)
+
+
+def test_a_drawn_draft_that_is_verified_has_the_law_of_the_model() -> None:
+    """Integrated over both numbers, and over the draft: what comes out is p, and it is the draft 1 - TV of the time."""
+    wanted = torch.tensor([1.0, 0.0, -torch.inf, 2.0, 0.5])
+    other = torch.tensor([0.0, 2.0, -torch.inf, 1.0])
+    sampling = Sampling(temperature=1)
+    p, q = sampling.odds(wanted), sampling.odds(other)
+    grid = [(i + 0.5) / 60 for i in range(60)]
+    found, agreed = torch.zeros(5, dtype=torch.float64), 0.0
+    for draft in range(4):
+        if not q[draft]:
+            continue
+        for first in grid:
+            for second in grid:
+                token = sampling.verified(wanted, draft, q, (first, second))
+                found[token] += q[draft] / 3600
+                agreed += float(q[draft]) / 3600 * (token == draft)
+    torch.testing.assert_close(found, p, atol=0.02, rtol=0)
+    padded = torch.cat([q, torch.zeros(1, dtype=torch.float64)])
+    assert agreed == pytest.approx(float(torch.minimum(p, padded).sum()), abs=0.02)
+    # the same odds on both sides: always the draft
+    assert all(sampling.verified(wanted, 3, p, (u, 0.5)) == 3 for u in grid)

@@ -25,6 +25,7 @@ def add_bench(commands: Any) -> None:
     _add_process(bench)
     _add_suite(bench)
     _add_generation(bench)
+    _add_drafts(bench)
 
 
 def _add_masks(bench: Any) -> None:
@@ -124,6 +125,19 @@ def _add_generation(bench: Any) -> None:
     _add_results(command, "generation")
     _add_outputs(command)
     command.set_defaults(run=_generation)
+
+
+def _add_drafts(bench: Any) -> None:
+    command = bench.add_parser(
+        "drafts", help="forward passes and times of the packaged model, with and without drafts"
+    )
+    add = command.add_argument
+    add("--data", type=Path, required=True, metavar="PATH", help="archive of schemas")
+    add("--schemas", type=_positive, default=20, metavar="N", help="short ones, drawn at random")
+    add("--tokens", type=_positive, default=40, metavar="N", help="the most of a text")
+    add("--seed", type=int, default=0, metavar="S", help="of the draw")
+    _add_outputs(command)
+    command.set_defaults(run=_drafts)
 
 
 def _add_results(command: Any, name: str) -> None:
@@ -276,6 +290,20 @@ def _generation(arguments: argparse.Namespace) -> int:
     print(report.text())
     _write_outputs(arguments, report)
     return 0 if report.is_clean else 1
+
+
+def _drafts(arguments: argparse.Namespace) -> int:
+    from workbench.benchmarks.draft_runs import bench_drafts
+
+    report = bench_drafts(
+        arguments.data,
+        schemas=arguments.schemas,
+        tokens=arguments.tokens,
+        seed=arguments.seed,
+    )
+    print(report.text())
+    _write_outputs(arguments, report)
+    return 0
 
 
 def _names(text: str) -> list[str]:

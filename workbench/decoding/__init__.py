@@ -9,6 +9,7 @@ from workbench.decoding.trace import Trace, TraceStep
 
 if TYPE_CHECKING:
     from workbench.decoding.decoder import Candidate, Decoder
+    from workbench.decoding.drafts import Drafts
     from workbench.decoding.generation import Generation, generate
     from workbench.decoding.processor import GrammarLogitsProcessor
     from workbench.decoding.samplers import Sampling
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Candidate",
     "Decoder",
+    "Drafts",
     "Generation",
     "GrammarLogitsProcessor",
     "Sampling",
@@ -27,6 +29,7 @@ __all__ = [
 _HOMES = {
     "Candidate": "decoder",
     "Decoder": "decoder",
+    "Drafts": "drafts",
     "Generation": "generation",
     "GrammarLogitsProcessor": "processor",
     "Sampling": "samplers",

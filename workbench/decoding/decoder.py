@@ -23,7 +23,7 @@ import platform
 import secrets
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
 from typing import Any
@@ -32,11 +32,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from workbench.decoding.distribution import Distribution, describe
+from workbench.decoding.distribution import Distribution
+from workbench.decoding.position import Drafted, Position
 from workbench.decoding.prompt import Prompt, encode_prompt
 from workbench.decoding.runner import Runner
 from workbench.decoding.samplers import Sampling, uniform
-from workbench.decoding.situation import MatcherLike, Situation, Watcher, make_matcher
+from workbench.decoding.situation import MatcherLike, Watcher, configuration, make_matcher
 from workbench.decoding.trace import StepKind, Trace, TraceStep, byte_order
 from workbench.device import MaskApplier
 from workbench.errors import DeadEnd, WorkbenchError
@@ -54,6 +55,8 @@ NO_ENDS = (
 
 #: Positions whose logits are kept, so that stepping back is instant.
 KEPT = 32
+#: Uses of random numbers beside the choice of a token: whether a drawn draft is taken, and what is taken instead.
+ACCEPTING, REFUSED = 2, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,31 +70,6 @@ class Candidate:
     probability_before: float
     probability_after: float
     rank_before: int
-
-
-@dataclass(slots=True, eq=False)
-class _Position:
-    """Everything known before the next token is chosen. ``masked`` and ``logits``: (tokens,)."""
-
-    situation: Situation
-    logits: torch.Tensor
-    masked: torch.Tensor
-    mask_hidden_ms: float
-    mask_exposed_ms: float
-    forward_ms: float
-    apply_ms: float
-    before: Distribution | None = None
-    after: Distribution | None = None
-    #: the sampler's token, and how long it took to choose it
-    choice: tuple[int, float] | None = None
-    #: what a step records whatever its token is, made when it is first asked for
-    record: dict[str, Any] | None = None
-
-    def describe(self) -> tuple[Distribution, Distribution]:
-        """The distributions before and after the mask."""
-        if self.before is None or self.after is None:
-            self.before, self.after = describe(self.logits), describe(self.masked)
-        return self.before, self.after
 
 
 class Decoder:
@@ -118,7 +96,7 @@ class Decoder:
         self.model = model
         self.vocabulary: Vocabulary = model.vocabulary
         self.sampling = sampling or Sampling()
-        self._seed = secrets.randbits(32) if self.sampling.seed is None else self.sampling.seed
+        self.seed = secrets.randbits(32) if self.sampling.seed is None else self.sampling.seed
         self._record = record
         self._overlap = overlap
         ids, text = encode_prompt(model.tokenizer, prompt, chat)
@@ -133,7 +111,7 @@ class Decoder:
         self._applier = MaskApplier(model.model.device)
         self._watcher = self._watch(make())
         self._runner = Runner(model)
-        self._positions: dict[int, _Position] = {}
+        self._positions: dict[int, Position] = {}
         self.trace = self._new_trace(ids, text, grammar if self.compiled is None else self.compiled)
 
     def __repr__(self) -> str:
@@ -233,11 +211,15 @@ class Decoder:
         Raises ``DeadEnd`` when no token may come next, ``WorkbenchError`` when the run is finished or
         the token given is not allowed; the decoder stays as it was then.
         """
-        step = self.peek() if token_id is None else self._chosen(int(token_id))
+        return self._take(self.peek() if token_id is None else self._chosen(int(token_id)))
+
+    def _take(self, step: TraceStep) -> TraceStep:
         if not self.matcher.accept(step.token_id):
             raise WorkbenchError(self._refusal(step.token_id))
         if self.matcher.is_terminated:  # an end token may also be one that the grammar names inside
             step = replace(step, kind="eos")
+        if step.draft_source and step.token_id != step.draft_token:
+            self._forget(len(self.trace.steps) + 1)
         step = self.trace.append(step)
         self._after_token()
         return step
@@ -251,22 +233,64 @@ class Decoder:
         if position.choice is None:
             started = time.perf_counter()
             index = len(self.trace.steps)
-            token = self.sampling.choose(position.masked, uniform(self._seed, index))
+            token = self._choose(position, index)
             position.choice = token, (time.perf_counter() - started) * 1000
         token, took = position.choice
-        return self._describe_step(position, token, False, took + position.apply_ms)
+        kind: StepKind = "forced" if position.situation.allowed_count == 1 else "sampled"
+        return self._describe_step(position, token, kind, took + position.apply_ms)
+
+    def _choose(self, position: Position, index: int) -> int:
+        drafted = position.drafted
+        if drafted is None or drafted.odds is None:
+            return self.sampling.choose(position.masked, uniform(self.seed, index))
+        draws = uniform(self.seed, index, ACCEPTING), uniform(self.seed, index, REFUSED)
+        return self.sampling.verified(position.masked, drafted.token_id, drafted.odds, draws)
 
     def _chosen(self, token: int) -> TraceStep:
         position = self._open()
-        return self._describe_step(position, token, True, position.apply_ms)
+        return self._describe_step(position, token, "chosen", position.apply_ms)
 
-    def _open(self) -> _Position:
+    def look_ahead(self, draft: Sequence[Drafted], draft_ms: float = 0.0) -> None:
+        """Run the model over tokens that may come, in one forward pass with the position here.
+
+        The steps through them need no pass of their own as long as they take these tokens; the first one that
+        takes another forgets the rest. Which tokens come does not change, up to the rounding of the model's
+        arithmetic: a pass over several tokens may round otherwise than one over each. Where a draft has ``odds``,
+        their distribution does not change. The run must not be finished.
+        """
+        self._run(draft, draft_ms)
+
+    @property
+    def drafted(self) -> Drafted | None:
+        """The token that was run ahead to follow here, if any."""
+        known = self._positions.get(len(self.trace.steps))
+        return None if known is None else known.drafted
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the position here needs no forward pass any more."""
+        return len(self.trace.steps) in self._positions
+
+    @property
+    def forward_passes(self) -> int:
+        """Forward passes of the model so far, those for tokens that were taken back included."""
+        return self._runner.passes
+
+    def inject(self) -> TraceStep:
+        """Take the drafted token without asking the model. Raises what :meth:`step` raises."""
+        position, drafted = self._open(), self.drafted
+        if drafted is None:
+            raise WorkbenchError("no token was drafted here")
+        step = self._describe_step(position, drafted.token_id, "forced", position.apply_ms)
+        return self._take(replace(step, draft="injected"))
+
+    def _open(self) -> Position:
         """The current position, where a token may be taken."""
         if self.is_finished:
             raise WorkbenchError(
                 f"this run is finished ({self.trace.finish_reason}): step back first"
             )
-        position: _Position = self._ensure()
+        position = self._ensure()
         if position.situation.allowed_count == 0:
             self._dead_end()
         return position
@@ -281,9 +305,13 @@ class Decoder:
         del self.trace.steps[-n:]
         self.trace.finish_reason = self.trace.error = None
         self.trace.final = {}
-        for index in [i for i in self._positions if i > len(self.trace.steps)]:
-            del self._positions[index]
+        self._forget(len(self.trace.steps) + 1)
         return n
+
+    def _forget(self, first: int) -> None:
+        """Forget what is known of the positions from one on."""
+        for index in [i for i in self._positions if i >= first]:
+            del self._positions[index]
 
     def fork(self) -> Decoder:
         """Copy the run, so that both can go on apart."""
@@ -300,7 +328,7 @@ class Decoder:
 
     def seal(self) -> Trace:
         """Write into ``trace.final`` where the run stands, and return the trace."""
-        states, stacks, count = self._watcher.configuration() if self._record else ((), (), 0)
+        states, stacks, count = configuration(self.matcher) if self._record else ((), (), 0)
         self.trace.final = {
             "is_accepting": self.matcher.is_accepting,
             "live_states": list(states),
@@ -317,49 +345,57 @@ class Decoder:
             matcher, words, self._applier.prepare, record=self._record, overlap=self._overlap
         )
 
-    @torch.inference_mode()
-    def _ensure(self) -> _Position:
+    def _ensure(self) -> Position:
         """What is known at the current position; runs model and mask when it is not known yet."""
         index = len(self.trace.steps)
-        position = self._positions.get(index)
-        if position is not None:
-            return position
+        if index not in self._positions:
+            self._run()
+        return self._positions[index]
+
+    @torch.inference_mode()
+    def _run(self, draft: Sequence[Drafted] = (), draft_ms: float = 0.0) -> None:
+        """Find out about the current position, and about those after each token of a draft."""
+        index = len(self.trace.steps)
+        tokens = [drafted.token_id for drafted in draft]
+        # nothing is asked of the model after an end
+        run = tokens[:-1] if tokens and tokens[-1] in self.vocabulary.eos_ids else tokens
         started = time.perf_counter()
-        self._watcher.start()
+        self._watcher.start(run)
         try:
-            logits = self._runner.logits(self.trace.prompt_ids + self.trace.token_ids)
+            ids = self.trace.prompt_ids + self.trace.token_ids + run
+            logits = self._runner.last_logits(ids, 1 + len(run))
             forward_end = time.perf_counter()
-            situation = self._watcher.finish()
+            situations = self._watcher.finish()
         finally:
             self._watcher.abandon()
-        hidden = min(situation.ended, forward_end) - max(situation.started, started)
-        hidden = max(0.0, hidden)
-        before_mask = time.perf_counter()
-        masked = logits.clone()
-        self._applier.apply(masked, situation.prepared)
-        position = self._positions[index] = _Position(
-            situation,
-            logits,
-            masked,
-            mask_hidden_ms=hidden * 1000,
-            mask_exposed_ms=(situation.ended - situation.started - hidden) * 1000,
-            forward_ms=(forward_end - started) * 1000,
-            apply_ms=(time.perf_counter() - before_mask) * 1000,
-        )
-        self._positions.pop(index - KEPT, None)
-        return position
+        self._forget(index)
+        for i, (situation, row) in enumerate(zip(situations, logits, strict=False)):
+            hidden = min(situation.ended, forward_end) - max(situation.started, started)
+            hidden = max(0.0, hidden)
+            before_mask = time.perf_counter()
+            masked = row.clone()
+            prepared = self._applier.prepare(situation.row) if i else situation.prepared
+            self._applier.apply(masked, prepared)
+            self._positions[index + i] = Position(
+                situation,
+                row,
+                masked,
+                mask_hidden_ms=hidden * 1000,
+                mask_exposed_ms=(situation.ended - situation.started - hidden) * 1000,
+                forward_ms=0.0 if i else (forward_end - started) * 1000,
+                apply_ms=(time.perf_counter() - before_mask) * 1000,
+                drafted=draft[i] if i < len(draft) else None,
+                draft_ms=0.0 if i else draft_ms,
+            )
+        for old in [i for i in self._positions if i <= index - KEPT]:
+            del self._positions[old]
 
     def _describe_step(
-        self, position: _Position, token: int, chosen: bool, sample_ms: float
+        self, position: Position, token: int, kind: StepKind, sample_ms: float
     ) -> TraceStep:
         situation = position.situation
         if not 0 <= token < self.vocabulary.size:
             raise WorkbenchError(f"{token} is no token of this model")
-        kind: StepKind = "sampled"
-        if chosen:
-            kind = "chosen"
-        elif situation.allowed_count == 1:
-            kind = "forced"
         mask_ms = (situation.ended - situation.started) * 1000
         values: dict[str, Any] = {
             "index": len(self.trace.steps),
@@ -373,7 +409,15 @@ class Decoder:
             "mask_exposed_ms": position.mask_exposed_ms,
             "forward_ms": position.forward_ms,
             "sample_ms": sample_ms,
+            "forced_bytes": situation.forced,
+            "draft_ms": position.draft_ms,
         }
+        if (drafted := position.drafted) is not None:
+            values |= {
+                "draft": "accepted" if token == drafted.token_id else "refused",
+                "draft_source": drafted.source,
+                "draft_token": drafted.token_id,
+            }
         if self._record:
             before, after = position.describe()
             values |= {
@@ -385,7 +429,7 @@ class Decoder:
         return TraceStep(**values)
 
     def _recorded(
-        self, position: _Position, before: Distribution, after: Distribution
+        self, position: Position, before: Distribution, after: Distribution
     ) -> dict[str, Any]:
         """What a step from a position records whatever its token is; made once a position."""
         if position.record is None:
@@ -446,7 +490,7 @@ class Decoder:
             vocabulary_width=self.vocabulary.width,
             prompt_text=text,
             prompt_ids=ids,
-            settings=self.sampling.to_dict() | {"seed": self._seed},
+            settings=self.sampling.to_dict() | {"seed": self.seed},
             device=str(self.model.model.device),
             versions=_versions(),
             mask_order="bytes" if self._record else "id",

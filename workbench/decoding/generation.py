@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.decoding.decoder import Decoder
+from workbench.decoding.drafts import Drafts, FastForward
 from workbench.decoding.prompt import Prompt
 from workbench.decoding.samplers import Sampling
 from workbench.decoding.trace import FinishReason, Trace, TraceStep
@@ -60,6 +62,10 @@ def generate(  # noqa: PLR0913 - options, by keyword
     chat: bool | None = None,
     trace: bool = True,
     overlap: bool = True,
+    fast_forward: FastForward | None = None,
+    draft_model: LoadedModel | None = None,
+    prompt_lookup: bool = False,
+    draft_tokens: int = 8,
     on_step: Callable[[TraceStep], object] | None = None,
     progress: bool = False,
 ) -> Generation:
@@ -71,6 +77,14 @@ def generate(  # noqa: PLR0913 - options, by keyword
     or the model's context is used up), "stop" (the text holds one of ``stop``; it is cut before it),
     or "interrupted" (by the keyboard: what there is so far is returned). ``on_step`` is called with
     each step. ``trace`` False records tokens and times alone, which is faster.
+
+    Drafts save forward passes and change no token, up to the rounding of the model's arithmetic: ``fast_forward``
+    "verify" runs text that must come as one draft, ``prompt_lookup`` drafts what followed the last tokens before,
+    ``draft_model`` is a second model of the same tokenizer (where tokens are drawn, their distribution stays the same
+    with it, but not the text of a seed); at most ``draft_tokens`` are guessed for a pass.
+    ``fast_forward`` "inject" does not ask the model about text that must come: the tokenizer's own tokens are
+    put in, which may replace the last ones (``on_step`` is then called with steps of these places again). Steps and
+    ``trace.drafts`` say what was drafted.
 
     Raises ``DeadEnd``, with the trace so far, when no token may come next.
     """
@@ -84,9 +98,20 @@ def generate(  # noqa: PLR0913 - options, by keyword
         model, prompt, grammar, sampling=sampling, chat=chat, record=trace, overlap=overlap
     )
     decoder.trace.settings |= {"max_tokens": max_tokens, "stop": stops}
+    take: Callable[[], TraceStep] = decoder.step
+    if fast_forward is not None or draft_model is not None or prompt_lookup:
+        drafts = Drafts(
+            decoder,
+            fast_forward=fast_forward,
+            draft_model=draft_model,
+            prompt_lookup=prompt_lookup,
+            draft_tokens=draft_tokens,
+        )
+        decoder.trace.settings |= drafts.settings
+        take = functools.partial(drafts.step, max_tokens)
     started = time.perf_counter()
     try:
-        _run(decoder, max_tokens, [text.encode() for text in stops], on_step, progress)
+        _run(decoder, take, max_tokens, [text.encode() for text in stops], on_step, progress)
     except KeyboardInterrupt:
         decoder.trace.finish_reason = "interrupted"
     finally:
@@ -102,6 +127,7 @@ def generate(  # noqa: PLR0913 - options, by keyword
 
 def _run(
     decoder: Decoder,
+    take: Callable[[], TraceStep],
     max_tokens: int,
     stops: list[bytes],
     on_step: Callable[[TraceStep], object] | None,
@@ -117,10 +143,13 @@ def _run(
             if len(trace.steps) >= max_tokens:
                 trace.finish_reason = "length"
                 return
-            step = decoder.step()
-            bar.update()
+            before = len(trace.steps)
+            step = take()
+            bar.update(len(trace.steps) - before)
             if on_step is not None:
                 on_step(step)
+            if step.index < before:  # it replaced some
+                recent = step.bytes_before
             recent = (recent + step.token_bytes)[-tail:]
             if not decoder.is_finished and any(stop in recent for stop in stops):
                 trace.finish_reason = "stop"

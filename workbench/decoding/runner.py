@@ -15,61 +15,82 @@ __all__ = ["Runner", "synchronize"]
 
 
 class Runner:
-    """The forward passes of one sequence. ``len(runner)`` tokens are in the cache."""
+    """The forward passes of one sequence. ``len(runner)`` tokens are in the cache.
+
+    ``passes`` counts them. A sequence need not go on from the one before: what both begin with is kept.
+    """
 
     def __init__(self, model: LoadedModel) -> None:
         self._model = model
         self._cache: Any = None
-        self._length = 0
+        #: the tokens in the cache
+        self._ids: list[int] = []
+        self.passes = 0
         parameters = inspect.signature(model.model.forward).parameters
         self._cache_name = "cache" if "cache" in parameters else "past_key_values"
-        self._options: dict[str, Any] = {"use_cache": True}
-        if "logits_to_keep" in parameters:
-            self._options["logits_to_keep"] = 1
+        self._keeps = "logits_to_keep" in parameters
 
     def __len__(self) -> int:
-        return self._length
+        return len(self._ids)
+
+    def logits(self, ids: Sequence[int]) -> torch.Tensor:
+        """The logits after a sequence: float32 of shape (tokens,); see :meth:`last_logits`."""
+        return self.last_logits(ids, 1)[0]
 
     @torch.inference_mode()
-    def logits(self, ids: Sequence[int]) -> torch.Tensor:
-        """The logits after a sequence that goes on from the cache: float32 of shape (tokens,).
+    def last_logits(self, ids: Sequence[int], count: int) -> torch.Tensor:
+        """The logits after each of the last ``count`` tokens of a sequence: float32 of shape (count, tokens).
 
-        At least the last token is run, even if it was run before. Returns when the device is done.
+        One forward pass. At least these tokens are run, even if they were run before. Returns when the device is done.
         """
-        self.truncate(min(self._length, len(ids) - 1))
+        wanted = list(ids)
+        self.truncate(_common(self._ids, wanted[: len(wanted) - count]))
         if self._cache is None:
             from transformers import DynamicCache
 
             self._cache = DynamicCache(config=self._model.model.config)
         device = self._model.model.device
-        fresh = torch.tensor([ids[self._length :]], dtype=torch.long, device=device)
+        fresh = torch.tensor([wanted[len(self._ids) :]], dtype=torch.long, device=device)
+        options: dict[str, Any] = {"use_cache": True}
+        if self._keeps:
+            options["logits_to_keep"] = count
         cache, self._cache = self._cache, None  # a forward pass that is cut short spoils it
-        self._length, length = 0, len(ids)
-        out = self._model.model(fresh, **{self._cache_name: cache}, **self._options)
-        result = out.logits[0, -1].float().clone()
+        self._ids = []
+        out = self._model.model(fresh, **{self._cache_name: cache}, **options)
+        result: torch.Tensor = out.logits[0, -count:].float().clone()
         synchronize(result.device)
-        self._cache, self._length = cache, length
+        self.passes += 1
+        self._cache, self._ids = cache, wanted
         return result
 
     @torch.inference_mode()
     def truncate(self, length: int) -> None:
         """Forget all but the first ``length`` tokens; a cache that cannot is dropped whole."""
-        if length >= self._length:
+        if length >= len(self._ids):
             return
         try:
-            self._cache.crop(length - self._length)
+            self._cache.crop(length - len(self._ids))
             fits = self._cache.get_seq_length() == length
         except (ValueError, RuntimeError, NotImplementedError, AttributeError):
             fits = False
-        self._cache, self._length = (self._cache, length) if fits else (None, 0)
+        self._cache, self._ids = (self._cache, self._ids[:length]) if fits else (None, [])
 
     @torch.inference_mode()
     def fork(self) -> Runner:
         """Copy the runner, its cache included."""
         other = Runner(self._model)
         other._cache = copy.deepcopy(self._cache)
-        other._length = self._length
+        other._ids = list(self._ids)
+        other.passes = self.passes
         return other
+
+
+def _common(one: list[int], two: list[int]) -> int:
+    """How many tokens two sequences begin with alike."""
+    length = min(len(one), len(two))
+    if one[:length] == two[:length]:
+        return length
+    return next(i for i in range(length) if one[i] != two[i])
 
 
 def synchronize(device: torch.device) -> None:

@@ -57,7 +57,6 @@ class Sampling:
         Of equally likely tokens the lowest id counts as likeliest. Raises ``WorkbenchError`` when no
         logit is a finite number.
         """
-        import torch
 
         best = logits.max()
         if not math.isfinite(float(best)):
@@ -67,12 +66,50 @@ class Sampling:
             )
         if self.temperature == 0:
             return int((logits == best).nonzero()[0])
-        scaled = (logits.detach().to("cpu", torch.float64) - float(best)) / self.temperature
-        weights = torch.exp(scaled)
+        weights = self._weights(logits, float(best))
         ids = self._kept(weights)
-        total = torch.cumsum(weights[ids], 0)
-        place = int(torch.searchsorted(total, draw * float(total[-1]), right=True))
-        return int(ids[min(place, len(ids) - 1)])
+        return int(ids[_drawn(weights[ids], draw)])
+
+    def odds(self, logits: torch.Tensor) -> torch.Tensor:
+        """The probabilities with which :meth:`choose` chooses: float64 of shape (tokens,), on the CPU.
+
+        The temperature must be above 0, and some logit a finite number.
+        """
+        import torch
+
+        weights = self._weights(logits, float(logits.max()))
+        ids = self._kept(weights)
+        found = torch.zeros_like(weights)
+        found[ids] = weights[ids] / weights[ids].sum()
+        return found
+
+    def verified(
+        self, logits: torch.Tensor, token: int, odds: torch.Tensor, draws: tuple[float, float]
+    ) -> int:
+        """Choose as :meth:`choose` does, given a token that was drawn with other ``odds``: it, as often as can be.
+
+        With p here and q there it is taken with probability min(1, p / q), else a token is drawn in proportion to
+        max(0, p - q): together that is p (Leviathan et al. 2023, Chen et al. 2023). ``draws`` are two numbers in
+        [0, 1) that the token was not drawn with. Raises what :meth:`choose` raises.
+        """
+        import torch
+
+        if not math.isfinite(float(logits.max())):
+            return self.choose(logits, draws[0])
+        wanted = self.odds(logits)
+        if draws[0] * float(odds[token]) < float(wanted[token]):
+            return token
+        rest = wanted.clone()
+        rest[: len(odds)] -= odds
+        rest = torch.clamp(rest, min=0.0)
+        # nothing is left where both are the same but for rounding
+        return _drawn(rest if float(rest.sum()) > 0 else wanted, draws[1])
+
+    def _weights(self, logits: torch.Tensor, best: float) -> torch.Tensor:
+        """How likely tokens are beside the likeliest, at this temperature."""
+        import torch
+
+        return torch.exp((logits.detach().to("cpu", torch.float64) - best) / self.temperature)
 
     def _kept(self, weights: torch.Tensor) -> torch.Tensor:
         """The ids that may be drawn, likeliest first (lowest id first among equals)."""
@@ -92,9 +129,18 @@ class Sampling:
         return ids
 
 
-def uniform(seed: int, index: int) -> float:
-    """The number in [0, 1) that decides step ``index`` of a run with this seed.
+def _drawn(weights: torch.Tensor, draw: float) -> int:
+    """The place that a number in [0, 1) draws in proportion to weights."""
+    import torch
+
+    total = torch.cumsum(weights, 0)
+    place = int(torch.searchsorted(total, draw * float(total[-1]), right=True))
+    return min(place, int(weights.nonzero()[-1]))
+
+
+def uniform(seed: int, index: int, *use: int) -> float:
+    """The number in [0, 1) that decides step ``index`` of a run with this seed; another one for another ``use``.
 
     It depends on nothing else: stepping back and forth draws the same tokens again.
     """
-    return float(np.random.default_rng([seed, index]).random())
+    return float(np.random.default_rng([seed, index, *use]).random())

@@ -17,16 +17,27 @@ from numpy.typing import NDArray
 
 from workbench.automaton.frames import Stack, shortened
 from workbench.decoding.trace import MAX_COUNTED
+from workbench.errors import GrammarTooComplex
 from workbench.wording import number_of
 
 if TYPE_CHECKING:
     from workbench.vocabulary import Vocabulary
 
-__all__ = ["MatcherLike", "Situation", "Unconstrained", "Watcher", "kept_stacks"]
+__all__ = [
+    "MatcherLike",
+    "Situation",
+    "Unconstrained",
+    "Watcher",
+    "configuration",
+    "forced_bytes",
+    "kept_stacks",
+]
 
 #: Stacks and frames of a configuration that a trace keeps.
 MAX_STACKS = 8
 MAX_FRAMES = 200
+#: Bytes that must come next are counted so far: longer than nearly all tokens.
+MAX_FORCED = 32
 
 
 class MatcherLike(Protocol):
@@ -76,6 +87,8 @@ class Situation:
     live_states: tuple[int, ...] = ()
     stacks: tuple[Stack, ...] = ()
     stack_count: int = 0
+    #: how many bytes must come next, counted up to ``MAX_FORCED``
+    forced: int = 0
     started: float = 0.0
     ended: float = 0.0
 
@@ -100,17 +113,26 @@ class Watcher:
         self._prepare = prepare
         self._record = record
         self._pool = ThreadPoolExecutor(1, "workbench-mask") if overlap else None
-        self._pending: Future[Situation] | None = None
+        self._tokens: Sequence[int] = ()
+        self._pending: Future[list[Situation]] | None = None
 
-    def start(self) -> None:
-        """Begin to compute the situation; the matcher is out of bounds until it is finished."""
+    def start(self, tokens: Sequence[int] = ()) -> None:
+        """Begin to compute the situation here, and after each of some tokens that may come.
+
+        The matcher is out of bounds until it is finished; it is not moved.
+        """
+        self._tokens = tokens
         if self._pool is not None:
-            self._pending = self._pool.submit(self._compute)
+            self._pending = self._pool.submit(self._compute, tokens)
 
-    def finish(self) -> Situation:
-        """Return the situation, waiting for it or computing it now."""
+    def finish(self) -> list[Situation]:
+        """Return the situations, waiting for them or computing them now.
+
+        There are fewer than tokens where one of these may not come, ends the text, or is too much work for the
+        grammar's budget: who gets there is told so. What the device applies is prepared for the first one alone.
+        """
         if self._pending is None:
-            return self._compute()
+            return self._compute(self._tokens)
         pending, self._pending = self._pending, None
         return pending.result()
 
@@ -120,26 +142,50 @@ class Watcher:
             self._pending.exception()
             self._pending = None
 
-    def _compute(self) -> Situation:
+    def _compute(self, tokens: Sequence[int]) -> list[Situation]:
+        found = [self._situation(self.matcher, self._prepare)]
+        if not tokens:
+            return found
+        ahead: MatcherLike = self.matcher.fork()
+        try:
+            for token in tokens:
+                if not ahead.accept(token) or ahead.is_terminated:
+                    break
+                # prepared when it is used: a device keeps few at a time
+                found.append(self._situation(ahead, None))
+        except GrammarTooComplex:
+            pass
+        return found
+
+    def _situation(
+        self, matcher: MatcherLike, prepare: Callable[[NDArray[np.int32]], Any] | None
+    ) -> Situation:
         row = np.zeros(self._words, dtype=np.int32)
         started = time.perf_counter()
-        self.matcher.fill_mask(row)
-        prepared = self._prepare(row)
+        matcher.fill_mask(row)
+        prepared = prepare(row) if prepare is not None else None
         ended = time.perf_counter()
         count = int(np.bitwise_count(row.view(np.uint32)).sum())
-        accepting = self.matcher.is_accepting
-        result = Situation(row, prepared, count, accepting, started=started, ended=ended)
+        result = Situation(row, prepared, count, matcher.is_accepting, started=started, ended=ended)
         if self._record:
-            result.live_states, result.stacks, result.stack_count = self.configuration()
+            result.live_states, result.stacks, result.stack_count = configuration(matcher)
+            result.forced = len(forced_bytes(matcher, MAX_FORCED))
         return result
 
-    def configuration(self) -> tuple[tuple[int, ...], tuple[Stack, ...], int]:
-        """The live states, the stacks that a trace keeps, and how many there are."""
-        stacks = self.matcher.stacks(limit=MAX_STACKS + 1)
-        count = len(stacks)
-        if count > MAX_STACKS:
-            count = self.matcher.count_stacks(MAX_COUNTED)
-        return tuple(self.matcher.live_states()), kept_stacks(stacks), count
+
+def configuration(matcher: MatcherLike) -> tuple[tuple[int, ...], tuple[Stack, ...], int]:
+    """A matcher's live states, the stacks that a trace keeps, and how many there are."""
+    stacks = matcher.stacks(limit=MAX_STACKS + 1)
+    count = len(stacks)
+    if count > MAX_STACKS:
+        count = matcher.count_stacks(MAX_COUNTED)
+    return tuple(matcher.live_states()), kept_stacks(stacks), count
+
+
+def forced_bytes(matcher: Any, limit: int) -> bytes:
+    """The bytes that must come next, at most ``limit``; none where a matcher does not tell."""
+    told = getattr(matcher, "forced_bytes", None)
+    return b"" if told is None else told(limit)
 
 
 def kept_stacks(stacks: Sequence[Stack]) -> tuple[Stack, ...]:

@@ -56,6 +56,7 @@ MAX_COUNTED = 1000
 MAX_FILE_BYTES = 1 << 30
 
 StepKind = Literal["sampled", "forced", "chosen", "eos"]
+DraftVerdict = Literal["", "accepted", "refused", "injected"]
 FinishReason = Literal["eos", "length", "stop", "dead_end", "interrupted"]
 
 
@@ -105,6 +106,13 @@ class TraceStep:
     forward pass ran) + ``mask_exposed_ms``.
     ``stacks`` are indices into ``Trace.stack_nodes``, eight at most; ``stack_count`` is how many were live (1,000
     where there were so many or more; 0 in older traces). ``mask`` is a key of ``Trace.masks``.
+    ``forced_bytes`` is how many bytes had to come here, 32 at most.
+
+    Where a token was drafted, ``draft`` says what became of it: "accepted" (the token of this step is the one
+    that the model took of itself), "refused" (the model took another one) or "injected" (it was put in without
+    asking the model). ``draft_token`` is the draft's token, ``draft_source`` who drafted it: "forced" (bytes that
+    had to come), "prompt" (a copy out of the prompt or text) or "model" (a second model). ``forward_ms`` is 0
+    where an earlier step's pass ran this one's as well; ``draft_ms`` is what it took to draft for a pass.
     """
 
     index: int
@@ -132,8 +140,18 @@ class TraceStep:
     mask_exposed_ms: float = 0.0
     forward_ms: float = 0.0
     sample_ms: float = 0.0
+    forced_bytes: int = 0
+    draft: DraftVerdict = ""
+    draft_source: str = ""
+    draft_token: int = -1
+    draft_ms: float = 0.0
     #: The step before, so that ``text_before`` costs no memory; not part of the JSON form.
     previous: TraceStep | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether all bytes of the token had to come, whatever tokens might spell them."""
+        return 0 < len(self.token_bytes) <= self.forced_bytes
 
     @property
     def bytes_before(self) -> bytes:
@@ -156,7 +174,9 @@ class Trace:
     """The full record of one run; see the module docstring for the JSON form.
 
     ``final`` describes the configuration after the last step (``live_states``, ``stacks``, ``stack_count``,
-    ``is_accepting``): where a dead end is. ``error`` is the message of the error that ended it.
+    ``is_accepting``): where a dead end is. ``error`` is the message of the error that ended it. ``drafts``, of a run
+    with drafts, counts ``forward_passes``, ``draft_passes`` (those of a second model), the tokens ``proposed`` by
+    each source, and those ``replaced`` where injected text was cut together with a token before it.
     """
 
     version: int = TRACE_VERSION
@@ -177,6 +197,7 @@ class Trace:
     device: str = ""
     versions: dict[str, str] = field(default_factory=dict)
     timings: dict[str, float] = field(default_factory=dict)
+    drafts: dict[str, Any] = field(default_factory=dict)
     mask_order: Literal["id", "bytes"] = "id"
     masks: dict[str, str] = field(default_factory=dict)
     stack_nodes: list[StackNode] = field(default_factory=list)
@@ -212,6 +233,7 @@ class Trace:
             final=dict(self.final),
             versions=dict(self.versions),
             timings=dict(self.timings),
+            drafts=dict(self.drafts),
             masks=dict(self.masks),
             stack_nodes=list(self.stack_nodes),
         )
@@ -503,6 +525,8 @@ _STEP_FIELDS: dict[str, Callable[[Any], Any]] = {
     "live_states": _whole_tuple,
     "stacks": _whole_tuple,
     "is_accepting": _truth,
+    "draft": lambda value: _one_of(value, get_args(DraftVerdict)),
+    "draft_source": _text,
 }
 
 _TRACE_FIELDS: dict[str, Callable[[Any], Any]] = {
@@ -516,6 +540,7 @@ _TRACE_FIELDS: dict[str, Callable[[Any], Any]] = {
     "final": lambda value: _object(value, lambda item: item),
     "versions": lambda value: _object(value, _text),
     "timings": lambda value: _object(value, _number),
+    "drafts": lambda value: _object(value, lambda item: item),
     "mask_order": lambda value: _one_of(value, ("id", "bytes")),
     "masks": lambda value: _object(value, _text),
     "stack_nodes": _nodes,

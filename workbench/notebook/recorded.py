@@ -128,7 +128,12 @@ def position_before(
 def edge_of(step: TraceStep) -> Edge:
     """How a recorded step went on."""
     return Edge(
-        step.token_id, step.kind, step.probability_before, step.probability_after, step.rank_before
+        step.token_id,
+        step.kind,
+        step.probability_before,
+        step.probability_after,
+        step.rank_before,
+        f"draft ({step.draft_source}) {step.draft}" if step.draft else "",
     )
 
 

@@ -68,6 +68,8 @@ def chips(document: Document, path: Sequence[Position], shown: Sequence[Step]) -
         open_spans = here
         glyph, word, background, text = KINDS[after.edge.kind]
         title = f"step {i + 1}, id {after.edge.token_id}, {word}"
+        if after.edge.draft:
+            title += f", {escape(after.edge.draft)}"
         style = f"background-color:{background};color:{text}"
         label = escape(token_label(document, after.edge.token_id))
         parts.append(f'<code title="{title}" style="{style}">{label}{glyph}</code>')

@@ -77,13 +77,17 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """How a position was reached: the token, how it was taken, its probabilities and rank (from 0)."""
+    """How a position was reached: the token, how it was taken, its probabilities and rank (from 0).
+
+    ``draft`` says in words what became of a token that was drafted there.
+    """
 
     token_id: int
     kind: str
     before: float
     after: float
     rank: int
+    draft: str = ""
 
 
 @dataclass(frozen=True, slots=True)

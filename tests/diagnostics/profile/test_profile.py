@@ -100,6 +100,36 @@ def test_the_text_and_json_forms() -> None:
     assert wire["steps"][5]["forward"] is None
 
 
+def test_what_was_certain_and_what_drafts_saved() -> None:
+    trace = wb.Trace()
+    #: token, bytes that had to come, draft, forward
+    for data, forced, draft, forward in (
+        (b"ab", 2, "accepted", 10.0),
+        (b"cd", 1, "accepted", 0.0),
+        (b"e", 5, "injected", 0.0),
+        (b"f", 0, "refused", 0.0),
+        (b"", 3, "", 10.0),
+    ):
+        step = wb.TraceStep(
+            index=0, kind="sampled", token_id=1, token_bytes=data, forced_bytes=forced,
+            draft=draft, draft_source="forced" if draft else "", forward_ms=forward,
+        )  # fmt: skip
+        trace.append(step)
+    found = wb.profile(trace)
+    # "cd" goes beyond what had to come; an end spells nothing
+    assert found.certain == 2 and found.forward_passes == 2
+    assert found.drafts == {"forced": {"accepted": 2, "injected": 1, "refused": 1}}
+    trace.drafts = {"forward_passes": 3}
+    found = wb.profile(trace)
+    assert found.forward_passes == 3
+    said = str(found)
+    assert "certain: 2 of 5 steps (40.0%) lie in text that had to come" in said
+    assert "3 forward passes, 2 saved by drafts: forced 2 accepted, 1 injected, 1 refused" in said
+    wire = found.to_json()
+    assert (wire["certain"], wire["forward_passes"]) == (2, 3)
+    assert "saved" not in str(wb.profile(trace_of(TIMES)))
+
+
 class TestFigures:
     @pytest.fixture
     def data(self) -> dict[str, dict[str, Any]]:

@@ -67,7 +67,9 @@ class ProfileStep:
     """The times of one step, the rule and states that it stood in, and whether it warms up.
 
     ``index`` counts from 0, as in the trace; figures and screens count steps from 1.
-    ``forward`` is None for a step without a forward pass of its own (its token was forced).
+    ``forward`` is None for a step without a forward pass of its own (it was run ahead, or its token was forced).
+    ``certain`` says whether all bytes of its token had to come, ``draft`` and ``source`` what became of a drafted
+    token and who drafted it, as in a trace.
     """
 
     index: int
@@ -81,6 +83,9 @@ class ProfileStep:
     forward: float | None
     sample: float
     warm_up: bool
+    certain: bool = False
+    draft: str = ""
+    source: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The step as JSON values."""
@@ -115,6 +120,8 @@ class Profile:
     steps: tuple[ProfileStep, ...]
     device: str = ""
     clock: str = "time.perf_counter"
+    #: forward passes whose steps are no longer there: their tokens were replaced
+    lost_passes: int = 0
 
     @property
     def counted(self) -> tuple[ProfileStep, ...]:
@@ -132,6 +139,26 @@ class Profile:
             raise ValueError(f"there is no track {track!r}; there are {', '.join(TRACKS)}")
         values = [getattr(step, track) for step in self.counted]
         return Times.of([value for value in values if value is not None])
+
+    @property
+    def certain(self) -> int:
+        """How many steps lie in text that had to come: a recorded trace knows, another one says 0."""
+        return sum(step.certain for step in self.steps)
+
+    @property
+    def forward_passes(self) -> int:
+        """Forward passes of the model, those for tokens that were replaced later included."""
+        return self.lost_passes + sum(step.forward is not None for step in self.steps)
+
+    @property
+    def drafts(self) -> dict[str, dict[str, int]]:
+        """By who drafted: how many steps took the drafted token ("accepted", "injected") or another ("refused")."""
+        found: dict[str, dict[str, int]] = {}
+        for step in self.steps:
+            if step.draft:
+                verdicts = found.setdefault(step.source, {})
+                verdicts[step.draft] = verdicts.get(step.draft, 0) + 1
+        return found
 
     @property
     def exposed_share(self) -> float:
@@ -197,6 +224,7 @@ class Profile:
             f"exposed mask time: {each:.4f} ms a step, {percent(self.exposed_share)} of the forward passes; "
             f"{percent(self.hidden_share)} of mask time is hidden behind them"
         )
+        lines += self._passes()
         lines.append("heaviest rules by mask time:")
         groups = self.by_rule()
         for group in groups[:_RULES]:
@@ -209,6 +237,25 @@ class Profile:
         lines.append(f"clock: {self.clock}{f', device: {self.device}' if self.device else ''}")
         return "\n".join(lines)
 
+    def _passes(self) -> list[str]:
+        """What had to come, and what drafts saved, in lines; none where nothing is known of it."""
+        lines, total = [], len(self.steps)
+        if self.certain:
+            share = percent(self.certain / total)
+            lines.append(
+                f"certain: {self.certain:,} of {number_of(total, 'step')} ({share}) lie in text that had to come"
+            )
+        if self.drafts:
+            verdicts = "; ".join(
+                f"{source} {', '.join(f'{n:,} {verdict}' for verdict, n in found.items())}"
+                for source, found in self.drafts.items()
+            )
+            lines.append(
+                f"{number_of(self.forward_passes, 'forward pass', 'forward passes')}, {total - self.forward_passes:,} "
+                f"saved by drafts: {verdicts}"
+            )
+        return lines
+
     def to_json(self) -> dict[str, Any]:
         """The profile as JSON values."""
         return {
@@ -217,6 +264,9 @@ class Profile:
             "times": {track: self.times(track).to_json() for track in TRACKS},
             "exposed_share": self.exposed_share,
             "hidden_share": self.hidden_share,
+            "certain": self.certain,
+            "forward_passes": self.forward_passes,
+            "drafts": self.drafts,
             "by_rule": [group.to_json() for group in self.by_rule()],
             "by_state": [group.to_json() for group in self.by_state()],
             "device": self.device,
@@ -261,9 +311,15 @@ def profile(trace: Trace, *, warm_up: int | None = None) -> Profile:
                 forward=step.forward_ms or None,
                 sample=step.sample_ms or 0.0,
                 warm_up=step.index < leading,
+                certain=step.is_certain,
+                draft=step.draft,
+                source=step.draft_source,
             )
         )
-    return Profile(tuple(made), trace.device)
+    passes = trace.drafts.get("forward_passes", 0)
+    seen = sum(step.forward is not None for step in made)
+    lost = max(0, passes - seen) if isinstance(passes, int) else 0
+    return Profile(tuple(made), trace.device, lost_passes=lost)
 
 
 def _leading(steps: Sequence[TraceStep]) -> int:
