@@ -109,6 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="generate an object for a nested schema, write a page")
     demo.add_argument("--out", type=Path, default=Path("demo.html"), metavar="PATH")
     demo.add_argument("--max-tokens", type=_positive, default=200, metavar="N")
+    demo.add_argument("--complete", action="store_true", help="end the text within them")
     demo.add_argument("--model", metavar="NAME", help="a folder or hub id (default: packaged)")
     demo.set_defaults(run=_demo)
 
@@ -223,7 +224,14 @@ def _demo(arguments: argparse.Namespace) -> int:
     compiled = wb.compile(grammar, model.vocabulary)
     messages = [{"role": "user", "content": DEMO_PROMPT}]
     print(f"{model.name} on {model.device}: {DEMO_PROMPT}", flush=True)
-    out = wb.generate(model, messages, compiled, max_tokens=arguments.max_tokens, progress=True)
+    out = wb.generate(
+        model,
+        messages,
+        compiled,
+        max_tokens=arguments.max_tokens,
+        complete=arguments.complete,
+        progress=True,
+    )
     if out.finish_reason == "eos":
         value = json.loads(out.text)
         print(json.dumps(value, ensure_ascii=False, indent=2))

@@ -37,7 +37,13 @@ from workbench.decoding.position import Drafted, Position
 from workbench.decoding.prompt import Prompt, encode_prompt
 from workbench.decoding.runner import Runner
 from workbench.decoding.samplers import Sampling, uniform
-from workbench.decoding.situation import MatcherLike, Watcher, configuration, make_matcher
+from workbench.decoding.situation import (
+    MatcherLike,
+    Watcher,
+    configuration,
+    make_matcher,
+    within,
+)
 from workbench.decoding.trace import StepKind, Trace, TraceStep, byte_order
 from workbench.device import MaskApplier
 from workbench.errors import DeadEnd, WorkbenchError
@@ -78,7 +84,9 @@ class Decoder:
     ``prompt`` is a text, a list of chat messages or a list of token ids (see ``chat`` in
     :func:`~workbench.decoding.prompt.encode_prompt`); ``grammar`` a Grammar, a compiled one, or None
     for no constraint. With ``record`` False the trace holds the tokens and times alone. ``overlap``
-    False computes masks after the forward pass instead of beside it. Not for several threads.
+    False computes masks after the forward pass instead of beside it. With a ``budget`` only tokens may come after
+    which a complete text, with its end token, fits into so many (and into the model's context): ``BudgetTooSmall``
+    says what the grammar needs. Not for several threads.
     """
 
     def __init__(
@@ -91,6 +99,7 @@ class Decoder:
         chat: bool | None = None,
         record: bool = True,
         overlap: bool = True,
+        budget: int | None = None,
     ) -> None:
         need_model(model, "a run")
         self.model = model
@@ -109,7 +118,7 @@ class Decoder:
             raise WorkbenchError(f"the prompt holds {max(ids)}, which is no token of this model")
         make, self.compiled = make_matcher(grammar, self.vocabulary)
         self._applier = MaskApplier(model.model.device)
-        self._watcher = self._watch(make())
+        self._watcher = self._watch(within(make(), budget, limit and limit - len(ids)))
         self._runner = Runner(model)
         self._positions: dict[int, Position] = {}
         self.trace = self._new_trace(ids, text, grammar if self.compiled is None else self.compiled)
@@ -404,6 +413,8 @@ class Decoder:
             "token_bytes": self.vocabulary.token_bytes(token),
             "allowed_count": situation.allowed_count,
             "is_accepting": situation.is_accepting,
+            "budget_left": situation.budget_left,
+            "budget_removed": situation.budget_removed,
             "mask_ms": mask_ms,
             "mask_hidden_ms": position.mask_hidden_ms,
             "mask_exposed_ms": position.mask_exposed_ms,

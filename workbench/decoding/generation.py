@@ -53,6 +53,7 @@ def generate(  # noqa: PLR0913 - options, by keyword
     grammar: Any = None,
     *,
     max_tokens: int = 256,
+    complete: bool = False,
     temperature: float = 0.0,
     top_k: int | None = None,
     top_p: float | None = None,
@@ -86,7 +87,12 @@ def generate(  # noqa: PLR0913 - options, by keyword
     put in, which may replace the last ones (``on_step`` is then called with steps of these places again). Steps and
     ``trace.drafts`` say what was drafted.
 
-    Raises ``DeadEnd``, with the trace so far, when no token may come next.
+    ``max_tokens`` counts the end token. With ``complete`` the text is complete within it (unless ``stop`` cuts it, or
+    the keyboard): only tokens may come after which the rest, with its end, still fits, and all that do.
+    ``BudgetTooSmall`` says how many tokens are needed at least, before anything is generated.
+
+    Raises ``DeadEnd``, with the trace so far, when no token may come next; with ``complete`` also
+    ``UnsatisfiableGrammar`` when no tokens complete a text, ``GrammarTooComplex`` when that is too much work to tell.
     """
     if max_tokens < 0:
         raise ValueError(f"max_tokens is {max_tokens}, it must be 0 or more")
@@ -95,9 +101,18 @@ def generate(  # noqa: PLR0913 - options, by keyword
         raise ValueError("an empty stop text would stop everywhere")
     sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p, seed=seed)
     decoder = Decoder(
-        model, prompt, grammar, sampling=sampling, chat=chat, record=trace, overlap=overlap
+        model,
+        prompt,
+        grammar,
+        sampling=sampling,
+        chat=chat,
+        record=trace,
+        overlap=overlap,
+        budget=max_tokens if complete else None,
     )
     decoder.trace.settings |= {"max_tokens": max_tokens, "stop": stops}
+    if complete:
+        decoder.trace.settings["complete"] = True
     take: Callable[[], TraceStep] = decoder.step
     if fast_forward is not None or draft_model is not None or prompt_lookup:
         drafts = Drafts(

@@ -22,6 +22,7 @@ from transformers import LogitsProcessor, StoppingCriteria
 
 from workbench.decoding.decoder import NO_ENDS
 from workbench.decoding.generate_calls import GenerateCall, calling_generate
+from workbench.decoding.situation import within
 from workbench.device import apply_mask
 from workbench.errors import DeadEnd, WorkbenchError
 from workbench.grammar.prefixes import common_prefix
@@ -88,6 +89,9 @@ class GrammarLogitsProcessor(LogitsProcessor):
     Without it, rows of a batch that were stopped too early raise ``WorkbenchError``; a single one comes back as it
     is, cut short. What stands behind the end of a row that was done before others are end tokens.
 
+    With ``max_tokens`` each row's text is complete, and ends, within so many tokens behind the prompt: pass the same
+    ``max_new_tokens`` to ``generate`` or more. Raises ``BudgetTooSmall`` in the first call if the grammar needs more.
+
     Raises ``DeadEnd`` when a row may not go on, and ``WorkbenchError`` when a run cannot be told from the
     one before, when the logits are fewer than the tokens of the vocabulary, and when a row holds a token
     that the grammar refuses: another processor forced it. Beams and drafts may hold such tokens where
@@ -104,10 +108,12 @@ class GrammarLogitsProcessor(LogitsProcessor):
         *,
         prompt_length: int | None = None,
         beams: bool = False,
+        max_tokens: int | None = None,
     ) -> None:
         self._grammars = _grammars(compiled)
         self.compiled = compiled
         self.beams = beams
+        self.max_tokens = max_tokens
         vocabularies = [g.vocabulary for g in self._grammars if g is not None]
         self._vocabulary = vocabularies[0] if vocabularies else None
         self._eos_ids = frozenset(self._vocabulary.eos_ids if self._vocabulary else ())
@@ -325,7 +331,8 @@ class GrammarLogitsProcessor(LogitsProcessor):
         for grammar, source in zip(grammars, sources, strict=True):
             compiled = self._grammars[grammar]
             if source is None:
-                rows.append(_Row(grammar, compiled and compiled.matcher()))
+                matcher = compiled and within(compiled.matcher(), self.max_tokens)
+                rows.append(_Row(grammar, matcher))
             else:
                 uses[source] -= 1
                 rows.append(old[source].fork() if uses[source] else old[source])

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from workbench.automaton.frames import Stack, shortened
 from workbench.decoding.trace import MAX_COUNTED
+from workbench.engine.budgeted import Budgeted
 from workbench.errors import GrammarTooComplex
 from workbench.wording import number_of
 
@@ -31,6 +32,7 @@ __all__ = [
     "configuration",
     "forced_bytes",
     "kept_stacks",
+    "within",
 ]
 
 #: Stacks and frames of a configuration that a trace keeps.
@@ -91,6 +93,9 @@ class Situation:
     forced: int = 0
     started: float = 0.0
     ended: float = 0.0
+    #: tokens that are left, and how many the mask has lost to that
+    budget_left: int = 0
+    budget_removed: int = 0
 
 
 class Watcher:
@@ -167,6 +172,9 @@ class Watcher:
         ended = time.perf_counter()
         count = int(np.bitwise_count(row.view(np.uint32)).sum())
         result = Situation(row, prepared, count, matcher.is_accepting, started=started, ended=ended)
+        if isinstance(matcher, Budgeted):
+            result.budget_left = matcher.tokens_left
+            result.budget_removed = matcher.removed
         if self._record:
             result.live_states, result.stacks, result.stack_count = configuration(matcher)
             result.forced = len(forced_bytes(matcher, MAX_FORCED))
@@ -202,6 +210,31 @@ class Unconstrained:
         allowed = np.zeros((vocabulary.width + 31) // 32 * 32, dtype=np.uint8)
         allowed[: vocabulary.size] = 1
         self._row = np.packbits(allowed, bitorder="little").view(np.int32)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary of the masks."""
+        return self._vocabulary
+
+    @property
+    def num_accepted(self) -> int:
+        """Tokens accepted so far, an end included."""
+        return len(self._tokens)
+
+    def least_tokens(self) -> int | None:
+        """An end token completes any text; None after it, and where there is none."""
+        return 1 if self._vocabulary.eos_ids and not self.is_terminated else None
+
+    def fill_mask_within(self, bitmask: Any, tokens: int, row: int = 0) -> int:
+        """Allow every token, of the last one that fits those that end the text; returns how many fewer."""
+        self.fill_mask(bitmask, row)
+        place = bitmask if bitmask.ndim == 1 else bitmask[row]
+        if tokens > 1 or self.is_terminated:
+            return 0
+        place[:] = 0
+        for end in self._vocabulary.eos_ids if tokens == 1 else ():
+            place.view(np.uint32)[end // 32] |= np.uint32(1 << end % 32)
+        return self._vocabulary.size - (len(self._vocabulary.eos_ids) if tokens == 1 else 0)
 
     @property
     def is_terminated(self) -> bool:
@@ -271,3 +304,13 @@ def make_matcher(grammar: Any, vocabulary: Vocabulary) -> tuple[Callable[[], Any
     if theirs is not vocabulary and theirs.fingerprint != vocabulary.fingerprint:
         raise ValueError("this grammar was compiled for another vocabulary than the model's")
     return grammar.matcher, grammar
+
+
+def within(matcher: Any, budget: int | None, room: int | None = None) -> Any:
+    """A matcher whose text is to end within a budget, if there is one, and within the room that a model has.
+
+    Raises what :class:`~workbench.engine.budgeted.Budgeted` does.
+    """
+    if budget is None:
+        return matcher
+    return Budgeted(matcher, budget if room is None else min(budget, room))

@@ -105,7 +105,9 @@ class TraceStep:
     ``mask_ms`` (computing the mask and sending it to the device) = ``mask_hidden_ms`` (while the
     forward pass ran) + ``mask_exposed_ms``.
     ``stacks`` are indices into ``Trace.stack_nodes``, eight at most; ``stack_count`` is how many were live (1,000
-    where there were so many or more; 0 in older traces). ``mask`` is a key of ``Trace.masks``.
+    where there were so many or more; 0 in older traces). ``mask`` is a key of ``Trace.masks``. In a run that is to be
+    complete, ``budget_left`` is how many tokens it had left, this one and the end included (0 in other runs), and
+    ``budget_removed`` how many tokens the mask lost because no complete text would have fitted after them.
     ``forced_bytes`` is how many bytes had to come here, 32 at most.
 
     Where a token was drafted, ``draft`` says what became of it: "accepted" (the token of this step is the one
@@ -135,6 +137,8 @@ class TraceStep:
     stacks: tuple[int, ...] = ()
     stack_count: int = 0
     is_accepting: bool = False
+    budget_left: int = 0
+    budget_removed: int = 0
     mask_ms: float = 0.0
     mask_hidden_ms: float = 0.0
     mask_exposed_ms: float = 0.0

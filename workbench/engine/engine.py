@@ -11,7 +11,7 @@ import sys
 import time
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,9 @@ from workbench.errors import GrammarTooComplex
 from workbench.forks import Level, fork_lock
 from workbench.inputs import need_number
 from workbench.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from workbench.engine.token_budgets import TokenBudgets
 
 __all__ = ["Engine"]
 
@@ -99,6 +102,8 @@ class Engine:
         self._new_arena(self.ctx, ARENA_WORDS, UNIQUE_SLOTS)
         self._begin_masks(self.ctx)
         self.start = self._intern_start()
+        #: made when a budget of tokens is first asked about
+        self.token_budgets: TokenBudgets | None = None
 
     def __del__(self, _finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         # when the process ends, the names of modules are gone
@@ -174,19 +179,19 @@ class Engine:
             except Stopped as stop:
                 self._make_room(stop)
 
-    def _run_exactly(self, kernel: Any, *arguments: Any) -> Any:
+    def run_exactly(self, kernel: Any, *arguments: Any) -> Any:
         """:meth:`_run` for what looks at the stacks themselves: if that does not say enough, nothing does."""
         try:
             return self._run(kernel, *arguments)
         except Tangled:
             raise self._too_complex() from None
 
-    def _go_on(self, kernel: Any, *arguments: Any) -> Any:
+    def go_on(self, kernel: Any, *arguments: Any) -> Any:
         """:meth:`_run` by DFA states, or by the stacks where these do not say enough."""
         try:
             return self._run(kernel, *arguments, True)
         except Tangled:
-            return self._run_exactly(kernel, *arguments, False)
+            return self.run_exactly(kernel, *arguments, False)
 
     def _make_room(self, stop: Stopped) -> None:
         """Clear what a kernel that stopped has left; then grow, or raise."""
@@ -291,7 +296,7 @@ class Engine:
 
     def _untangle(self, shape: int) -> None:
         """From now on compute and store the masks of a shape by its stacks."""
-        root = int(self._run_exactly(k.tangled_node, shape))
+        root = int(self.run_exactly(k.tangled_node, shape))
         if self.ctx.arena[root + 1] == constants.BY_STACKS:
             if self.count[constants.KEEP]:
                 raise GrammarTooComplex("stack queries in one mask", constants.MOST_QUERIES)
@@ -362,7 +367,7 @@ class Engine:
         """Position after some bytes, or ``-1 - i`` when byte ``i`` (counted from ``start``) is refused."""
         with self.lock, self.busy:
             self._counts[constants.WORK] = 0
-            first, second = self._go_on(
+            first, second = self.go_on(
                 k.advance, data, start, stop, position >> 32, position & 0xFFFFFFFF
             )
             return int(first) << 32 | int(second) if first >= 0 else -1 - (int(second) - start)
@@ -382,12 +387,12 @@ class Engine:
             spelled = self._advance_spelled(position, token_id)
             self._counts[constants.WORK] = 0
             here = position >> 32, position & 0xFFFFFFFF
-            shape, bases = self._run_exactly(k.advance_symbol, symbol, *here)
+            shape, bases = self.run_exactly(k.advance_symbol, symbol, *here)
             if shape == constants.REFUSED:
                 return spelled
             if spelled >= 0:
                 other = spelled >> 32, spelled & 0xFFFFFFFF
-                shape, bases = self._run_exactly(k.both, *other, int(shape), int(bases))
+                shape, bases = self.run_exactly(k.both, *other, int(shape), int(bases))
             return int(shape) << 32 | int(bases)
 
     def replay(self, position: int, token_id: int) -> int:
@@ -411,7 +416,7 @@ class Engine:
     def _advance_spelled(self, position: int, token_id: int) -> int:
         """Position after a token's bytes, or a negative number when it is refused or has none."""
         with self.lock, self.busy:
-            return int(self._go_on(k.accept_at, position, token_id))
+            return int(self.go_on(k.accept_at, position, token_id))
 
     def live_bytes(self, position: int) -> frozenset[int]:
         """The bytes that may come next, whatever tokens spell them."""
@@ -439,13 +444,13 @@ class Engine:
         with self.lock, self.busy:
             self._counts[constants.WORK] = 0
             here = position >> 32, position & 0xFFFFFFFF
-            return bool(self._run_exactly(k.accepts, *here, True) == 1)
+            return bool(self.run_exactly(k.accepts, *here, True) == 1)
 
     def fill(self, history: Positioned, out: NDArray[np.uint32]) -> None:
         """Write the mask of a history's top to ``out`` (uint32 words), which is left alone on errors."""
         with self.lock, self.busy:
             position = history.top
-            if self._run_exactly(k.lookup_at, position, out) == 0:
+            if self.run_exactly(k.lookup_at, position, out) == 0:
                 return
             # the mask under way, in an array that engines at work have in turn
             words = self.slices.spare_words()

@@ -208,6 +208,22 @@ class Matcher:
         self._mask_row = row
         self._mask = bitmask
 
+    def fill_mask_within(self, bitmask: Any, tokens: int, row: int = 0) -> int:
+        """:meth:`fill_mask`, less the tokens after which no complete text fits into so many ``tokens``.
+
+        The token itself and the one that ends the text count. Returns how many tokens were left out for that.
+        """
+        from workbench.engine.token_budgets import budgets_of
+
+        whole, words = self._target(bitmask, row), self._engine.n_words
+        if self._terminated:
+            whole[:] = 0
+            return 0
+        with self._engine.lock:
+            removed = budgets_of(self._engine).fill(self._history.top, tokens, whole[:words])
+        whole[words:] = 0
+        return removed
+
     def _target(self, bitmask: Any, row: int) -> NDArray[np.uint32]:
         """The row as uint32 words, as many as the engine has or more."""
         array = mask_array(bitmask)
@@ -437,6 +453,17 @@ class Matcher:
         """Least number of bytes that complete the text; 0 when it is complete, None after an end."""
         with self._engine.lock:
             return None if self._terminated else self._engine.distance(self._history.top)
+
+    def least_tokens(self) -> int | None:
+        """Least number of tokens that complete the text and end it, the end token included.
+
+        None where none do: after an end, or where the vocabulary cannot spell what is missing or has no end token.
+        Raises ``GrammarTooComplex`` where that is too much work to find.
+        """
+        from workbench.engine.token_budgets import budgets_of
+
+        with self._engine.lock:
+            return None if self._terminated else budgets_of(self._engine).least(self._history.top)
 
     def live_states(self) -> tuple[int, ...]:
         """The automaton states of the live threads, ascending."""

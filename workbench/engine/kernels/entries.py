@@ -13,6 +13,7 @@ from workbench.jit import entry
 
 finished()
 
+accept_all_at = entry(sequences.accept_all_at)
 accept_at = entry(sequences.accept_at)
 accept_many_at = entry(sequences.accept_many_at)
 accepts = entry(sequences.accepts_at)

@@ -31,6 +31,7 @@ from workbench.engine.kernels.slice_walks import finish
 from workbench.engine.kernels.stack_queries import accepts
 
 __all__ = [
+    "accept_all_at",
     "accept_at",
     "accept_many_at",
     "accepts_at",
@@ -249,4 +250,31 @@ def accept_many_at(ctx, positions, token_ids):
         if positions[i] >= 0:
             positions[i] = accept_one(ctx, positions[i], token_ids[i], True)
         count[DONE] = i + 1
+    end(ctx)
+
+
+@jit
+def accept_all_at(ctx, position, positions, states, by_dfa):
+    """:func:`accept_at` of every token, into ``positions`` where it may come; ``states`` has room for each byte.
+
+    A forward scan over the trie of tokens, with the position before each byte of the token at hand.
+    """
+    begin(ctx)
+    bytes_ = ctx.bytes_
+    states[0] = position
+    i = 0
+    while i < bytes_.size:
+        ctx.count[WORK] = 0
+        depth = int(ctx.depths[i])
+        here = int(states[depth])
+        shape, bases = advance(ctx, bytes_, i, i + 1, here >> 32, here & 0xFFFFFFFF, by_dfa)
+        if shape < 0:
+            i = int(ctx.skips[i])
+            continue
+        following = int(shape) << 32 | int(bases)
+        states[depth + 1] = following
+        token = int(ctx.tokens[i])
+        if token >= 0:
+            positions[token] = following
+        i += 1
     end(ctx)

@@ -26,9 +26,9 @@ _KINDS: dict[str, Kind] = {
 
 #: what Python calls
 _CALLED = frozenset(
-    """accept_at accept_many_at accepts_at advance_at advance_symbol_at both_at invariant_at compact excluded finish_at
-    forget_masks intern live_symbols_at lookup_at lookup_many_at lookup_to prepare_at move_nodes rehash_masks
-    masks_by_length run_length slice_trie tangled_node_at node1 node2""".split()
+    """accept_all_at accept_at accept_many_at accepts_at advance_at advance_symbol_at both_at invariant_at compact
+    excluded finish_at forget_masks intern live_symbols_at lookup_at lookup_many_at lookup_to prepare_at move_nodes
+    rehash_masks masks_by_length run_length slice_trie tangled_node_at node1 node2""".split()
 )
 #: what holds the GIL while it runs: short, and not to be interrupted by other threads (see ``lookup_to``)
 _HELD = frozenset(("accept_at", "lookup_to"))
