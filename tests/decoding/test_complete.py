@@ -13,7 +13,8 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from tests.decoding.test_processor import LETTERS, PROMPTS, ended, run  # noqa: E402
 from workbench.decoding import Decoder, GrammarLogitsProcessor, generate  # noqa: E402
 from workbench.decoding.trace import Trace  # noqa: E402
-from workbench.engine import CompiledGrammar  # noqa: E402
+from workbench.engine import CompiledGrammar, compile as compile_grammar  # noqa: E402
+from workbench.engine.matching import match  # noqa: E402
 from workbench.errors import BudgetTooSmall, UnsatisfiableGrammar, WorkbenchError  # noqa: E402
 from workbench.frontends.regex import regex  # noqa: E402
 from workbench.models import LoadedModel  # noqa: E402
@@ -40,6 +41,23 @@ def test_is_complete_within_its_tokens(
         )
         assert out.finish_reason == "eos" and len(out.token_ids) <= LEAST + more
         assert LETTERS.fullmatch(out.text.encode())
+
+
+@pytest.mark.parametrize("fast_forward", ["verify", "inject"])
+@pytest.mark.parametrize("more", range(8))
+def test_text_that_must_come_keeps_to_the_budget(
+    tiny: LoadedModel, fast_forward: Any, more: int
+) -> None:
+    """What is put in may be cut into more tokens than are left: then it comes as the mask lets it."""
+    grammar = regex("(abc|bca)abab[abc]{1,9}cab10?")
+    least = compile_grammar(grammar, tiny.vocabulary).matcher().least_tokens()
+    for seed in range(4):
+        options = {"temperature": 3.0, "seed": seed, "complete": True, "max_tokens": least + more}
+        out = generate(tiny, PROMPT, grammar, fast_forward=fast_forward, **options)
+        assert out.finish_reason == "eos" and len(out.token_ids) <= least + more
+        assert match(grammar, out.text)
+        if fast_forward == "verify":
+            assert out.token_ids == generate(tiny, PROMPT, grammar, **options).token_ids
 
 
 def test_too_few_tokens(tiny: LoadedModel, letters: CompiledGrammar) -> None:

@@ -113,17 +113,8 @@ def generate(  # noqa: PLR0913 - options, by keyword
     decoder.trace.settings |= {"max_tokens": max_tokens, "stop": stops}
     if complete:
         decoder.trace.settings["complete"] = True
-    take: Callable[[], TraceStep] = decoder.step
-    if fast_forward is not None or draft_model is not None or prompt_lookup:
-        drafts = Drafts(
-            decoder,
-            fast_forward=fast_forward,
-            draft_model=draft_model,
-            prompt_lookup=prompt_lookup,
-            draft_tokens=draft_tokens,
-        )
-        decoder.trace.settings |= drafts.settings
-        take = functools.partial(drafts.step, max_tokens)
+    options = fast_forward, draft_model, prompt_lookup, draft_tokens
+    take = _taking(decoder, max_tokens, *options)
     started = time.perf_counter()
     try:
         _run(decoder, take, max_tokens, [text.encode() for text in stops], on_step, progress)
@@ -138,6 +129,28 @@ def generate(  # noqa: PLR0913 - options, by keyword
         text = text[: min(text.find(s) for s in stops if s in text)]
     compiled = decoder.compiled
     return Generation(text, tuple(decoder.token_ids), reason, decoder.trace, compiled)
+
+
+def _taking(
+    decoder: Decoder,
+    max_tokens: int,
+    fast_forward: FastForward | None,
+    draft_model: LoadedModel | None,
+    prompt_lookup: bool,
+    draft_tokens: int,
+) -> Callable[[], TraceStep]:
+    """How a step is taken: by the decoder, or with drafts ahead of it."""
+    if fast_forward is None and draft_model is None and not prompt_lookup:
+        return decoder.step
+    drafts = Drafts(
+        decoder,
+        fast_forward=fast_forward,
+        draft_model=draft_model,
+        prompt_lookup=prompt_lookup,
+        draft_tokens=draft_tokens,
+    )
+    decoder.trace.settings |= drafts.settings
+    return functools.partial(drafts.step, max_tokens)
 
 
 def _run(
