@@ -191,7 +191,7 @@ def no_json(x: Callable[[int], int]) -> None: ...
         (unknown, WorkbenchError, "'NotThere' of 'x' in unknown.*top of the module"),
         (no_json, UnsupportedConstraint, "'x' of no_json"),
     ],
-    ids=repr,
+    ids=lambda value: getattr(value, "__name__", str(value)),
 )
 def test_what_has_no_signature(function: Any, error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
