@@ -37,6 +37,7 @@ from workbench.grammar.ir import (
     Expr,
     Token,
 )
+from workbench.grammar.lazy import is_branching
 
 __all__ = ["grow_automaton"]
 
@@ -100,8 +101,10 @@ class _Builder(EntryPositions):
 
     # -- arrays --------------------------------------------------------------------------------
 
-    def grow(self, automaton: Automaton, entry: int, positions: int = _MORE) -> None:
+    def grow(self, automaton: Automaton, entry: int, positions: int | None = None) -> None:
         """Build an entry with the parts of its rule, and of the rules that wait what fits into ``positions``."""
+        if positions is None:
+            positions = 0 if is_branching(self.rules) else _MORE
         # what is built ahead must not use up what may be needed
         positions = min(positions, max(0, self.budgets.positions - self.positions) // 4)
         self._as_kept()
@@ -334,7 +337,7 @@ def grow_automaton(
         empty_start=zero,
         grow=builder.grow,
     )
-    builder.grow(automaton, root, _AHEAD)
+    builder.grow(automaton, root, None if is_branching(rules) else _AHEAD)
     automaton.start = int(automaton.entry_state[root])
     if NOT_BUILT not in automaton.entry_state:
         automaton.grow = None

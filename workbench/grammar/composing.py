@@ -122,6 +122,11 @@ class ComposedRules(LazyRules):
         return self.mark is None and self.names is None
 
     @property
+    def branching(self) -> bool:
+        """Whether those of a part are."""
+        return self.made.branching
+
+    @property
     def made(self) -> EmbeddedRules:
         """Its rules, by name. Raises ``ValueError`` for a name that nothing defines."""
         found = self._made

@@ -11,7 +11,7 @@ from typing import Any
 from workbench.grammar.contracts import check_rule
 from workbench.grammar.fingerprint import fingerprint, rules_key, source_key
 from workbench.grammar.ir import Expr, Grammar, Origin, Outcome, Ref
-from workbench.grammar.lazy import LazyRules, captured, written_ahead
+from workbench.grammar.lazy import LazyRules, captured, is_branching, written_ahead
 from workbench.grammar.places import within
 from workbench.grammar.rewriting import rewrite
 
@@ -134,6 +134,11 @@ class EmbeddedRules(LazyRules):
         self.emitted.update(ahead)
         for name, expr in rules.items():
             check_rule(name, expr, self)
+
+    @property
+    def branching(self) -> bool:
+        """Whether those of a part are."""
+        return any(is_branching(part.rules) for part in self.parts.values())
 
     def __contains__(self, name: object) -> bool:
         return name in self._parts or super().__contains__(name)

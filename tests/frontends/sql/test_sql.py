@@ -304,3 +304,11 @@ def test_the_examples_of_the_page_work() -> None:
     names: dict[str, Any] = {}
     for block in blocks:
         exec(block, names)
+
+
+def test_rules_are_built_when_a_text_gets_to_them() -> None:
+    grammar = any_.sql(SMALL)
+    for whole in (grammar, wb.seq("> ", grammar)):
+        compiled = wb.compile(whole, BYTES, cache=False)
+        assert compiled.automaton.waiting
+        assert compiled.automaton.n_states < 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.frontends.sql.moves import Given, Move
-from workbench.frontends.sql.scopes import FEW_TABLES
+from workbench.frontends.sql.scopes import FEW_TABLES, Groups
 from workbench.frontends.sql.state import Output, Plain, State
 from workbench.grammar.expressions import Literal, Seq
 
@@ -34,22 +34,30 @@ class Items(Given):
         if state.inner is not None:
             yield from self._inner_column(state, kind, mode, name)
             return
-        found: list[tuple[str, State | None]] = [
-            (column, self._marked(after, kind, mode, ("", column), name))
-            for column, after in self.columns.named(state, kind)
-        ]
-        yield from self._joined(found)
+        yield from self._chosen(state, self.columns.grouped(state, kind), "", kind, mode, name)
         for q in self.columns.quals(state, kind, mode):
-            if state.aggregates and not any(True for _ in self._behind(state, q, kind, mode, name)):
+            may_lack = self.strict and state.aggregates
+            if may_lack and not any(True for _ in self._behind(state, q, kind, mode, name)):
                 continue
             before = Seq((self.catalog.spelled(q), _DOT))
             yield Move(before, (self.templates.step("behind", q, kind, mode, name),), state)
 
     def _behind(self, state: State, q: str, kind: str, mode: str, name: bool) -> Iterator[Move]:
-        found: list[tuple[str, State | None]] = [
-            (column, self._marked(after, kind, mode, (q, column), name))
-            for column, after in self.columns.named_behind(state, q, kind, mode)
-        ]
+        groups = self.columns.grouped_behind(state, q, kind, mode)
+        yield from self._chosen(state, groups, q, kind, mode, name)
+
+    def _chosen(
+        self, state: State, groups: Groups, q: str, kind: str, mode: str, name: bool
+    ) -> Iterator[Move]:
+        """Columns in groups that ask for the same tables, each with the query then."""
+        found: list[tuple[str, State | None]] = []
+        for names, asked in groups:
+            after = state.but(quals=asked.quals, owners=asked.owners, bare=asked.bare)
+            if self._is_tracked(state, mode, name):
+                found += ((n, self._marked(after, kind, mode, (q, n), name)) for n in names)
+            else:
+                marked = self._marked(after, kind, mode, (q, names[0]), name)
+                found += ((n, marked) for n in names)
         yield from self._joined(found)
 
     def _joined(self, found: list[tuple[str, State | None]]) -> Iterator[Move]:

@@ -31,6 +31,11 @@ _Rest = tuple[Node, ...]
 class QueryRules(LazyRules):
     """The rules of statements; asked for all of them, they say that there are too many."""
 
+    @property
+    def branching(self) -> bool:
+        """Each word of a statement leads to many that it does not have."""
+        return True
+
     def all(self) -> dict[str, Expr]:
         """Every rule; raises ``GrammarTooComplex`` where there are more than a few thousand."""
         order = {self._start: self[self._start]}
