@@ -37,7 +37,7 @@ from workbench.grammar.ir import (
     Expr,
     Token,
 )
-from workbench.grammar.lazy import is_branching
+from workbench.grammar.lazy import LazyRules
 
 __all__ = ["grow_automaton"]
 
@@ -101,10 +101,8 @@ class _Builder(EntryPositions):
 
     # -- arrays --------------------------------------------------------------------------------
 
-    def grow(self, automaton: Automaton, entry: int, positions: int | None = None) -> None:
+    def grow(self, automaton: Automaton, entry: int, positions: int = _MORE) -> None:
         """Build an entry with the parts of its rule, and of the rules that wait what fits into ``positions``."""
-        if positions is None:
-            positions = 0 if is_branching(self.rules) else _MORE
         # what is built ahead must not use up what may be needed
         positions = min(positions, max(0, self.budgets.positions - self.positions) // 4)
         self._as_kept()
@@ -118,6 +116,8 @@ class _Builder(EntryPositions):
             elif self.taken_up[rules] < len(self.waiting) and self.n < positions:
                 following = self.waiting[self.taken_up[rules]]
                 self.taken_up[rules] += 1
+                if not self._may_come_early(following):
+                    continue
             else:
                 break
             if following not in built and (
@@ -128,6 +128,11 @@ class _Builder(EntryPositions):
                 self.build(following)
         self._append(automaton)
         self._empty()
+
+    def _may_come_early(self, entry: int) -> bool:
+        """Whether a rule that waits is worth building before a text gets to it."""
+        rules = self.rules
+        return not isinstance(rules, LazyRules) or rules.may_come_early(self.entries[entry][0])
 
     def _append(self, a: Automaton) -> None:
         """Write what was built into the arrays of an automaton, all at once."""
@@ -337,7 +342,7 @@ def grow_automaton(
         empty_start=zero,
         grow=builder.grow,
     )
-    builder.grow(automaton, root, None if is_branching(rules) else _AHEAD)
+    builder.grow(automaton, root, _AHEAD)
     automaton.start = int(automaton.entry_state[root])
     if NOT_BUILT not in automaton.entry_state:
         automaton.grow = None

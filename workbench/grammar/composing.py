@@ -121,10 +121,9 @@ class ComposedRules(LazyRules):
         """Whether it is its expression and nothing else."""
         return self.mark is None and self.names is None
 
-    @property
-    def branching(self) -> bool:
-        """Whether those of a part are."""
-        return self.made.branching
+    def may_come_early(self, name: str) -> bool:
+        """What the grammar says that a rule is of."""
+        return self.made.may_come_early(name)
 
     @property
     def made(self) -> EmbeddedRules:

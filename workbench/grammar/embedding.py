@@ -11,7 +11,7 @@ from typing import Any
 from workbench.grammar.contracts import check_rule
 from workbench.grammar.fingerprint import fingerprint, rules_key, source_key
 from workbench.grammar.ir import Expr, Grammar, Origin, Outcome, Ref
-from workbench.grammar.lazy import LazyRules, captured, is_branching, written_ahead
+from workbench.grammar.lazy import LazyRules, captured, written_ahead
 from workbench.grammar.places import within
 from workbench.grammar.rewriting import rewrite
 
@@ -135,10 +135,13 @@ class EmbeddedRules(LazyRules):
         for name, expr in rules.items():
             check_rule(name, expr, self)
 
-    @property
-    def branching(self) -> bool:
-        """Whether those of a part are."""
-        return any(is_branching(part.rules) for part in self.parts.values())
+    def may_come_early(self, name: str) -> bool:
+        """What the grammar says that a rule is of."""
+        part = self._parts.get(name.partition(".")[0])
+        rules = None if part is None else part.grammar.rules
+        if part is None or not isinstance(rules, LazyRules):
+            return True
+        return rules.may_come_early(part.inner(name))
 
     def __contains__(self, name: object) -> bool:
         return name in self._parts or super().__contains__(name)

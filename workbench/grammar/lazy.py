@@ -12,7 +12,7 @@ from types import MappingProxyType
 from workbench.forks import Level, fork_lock
 from workbench.grammar.ir import Expr, Ref, walk
 
-__all__ = ["LazyRules", "captured", "is_branching", "written_ahead"]
+__all__ = ["LazyRules", "captured", "written_ahead"]
 
 
 class LazyRules(Mapping[str, Expr]):
@@ -40,10 +40,9 @@ class LazyRules(Mapping[str, Expr]):
         self._lock = fork_lock(Level.RULES)
         self.emitted: dict[str, Expr] = {}
 
-    @property
-    def branching(self) -> bool:
-        """Whether a text uses few of the rules that one leads to, so that none is worth building ahead of it."""
-        return False
+    def may_come_early(self, name: str) -> bool:
+        """Whether a rule is worth building before a text gets to it; not where texts use few of them."""
+        return True
 
     def __getitem__(self, name: str) -> Expr:
         found = self.emitted.get(name)
@@ -89,8 +88,3 @@ def written_ahead(rules: Mapping[str, Expr]) -> Mapping[str, Expr]:
 def captured(rules: Mapping[str, Expr]) -> Mapping[str, str]:
     """The rules whose texts are captured, each with its name there."""
     return rules.captures if isinstance(rules, LazyRules) else {}
-
-
-def is_branching(rules: Mapping[str, Expr]) -> bool:
-    """Whether rules are worth building only where a text gets to them."""
-    return isinstance(rules, LazyRules) and rules.branching

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from workbench.frontends.sql.catalog import FEW_TABLES
+from workbench.frontends.sql.dialects import ANY
 from workbench.frontends.sql.moves import Given, Move
-from workbench.frontends.sql.scopes import FEW_TABLES, Groups
+from workbench.frontends.sql.scopes import Groups
 from workbench.frontends.sql.state import Output, Plain, State
 from workbench.grammar.expressions import Literal, Seq
 
@@ -39,7 +41,7 @@ class Items(Given):
             may_lack = self.strict and state.aggregates
             if may_lack and not any(True for _ in self._behind(state, q, kind, mode, name)):
                 continue
-            before = Seq((self.catalog.spelled(q), _DOT))
+            before = Seq((self.catalog.spelled_alone(q), _DOT))
             yield Move(before, (self.templates.step("behind", q, kind, mode, name),), state)
 
     def _behind(self, state: State, q: str, kind: str, mode: str, name: bool) -> Iterator[Move]:
@@ -136,7 +138,8 @@ class Items(Given):
         assert state.out is not None
         kinds = self.catalog.kinds
         if state.want is not None:
-            kinds = (state.want[len(state.out)],)
+            wanted = state.want[len(state.out)]
+            kinds = kinds if wanted == ANY else (wanted,)
         sort = "item" if state.inner is None else "simple item"
         for kind in kinds:
             if kind in self.catalog.kinds:
@@ -166,7 +169,7 @@ class Items(Given):
         for q in self.columns.quals(state, "", "argument"):
             if len(self.catalog.tables) > FEW_TABLES and q in self.catalog.named:
                 continue
-            before = Seq((self.catalog.spelled(q), _DOT))
+            before = Seq((self.catalog.spelled_alone(q), _DOT))
             yield Move(before, (self.templates.step("star behind", q),), after)
 
     def _star_behind(self, state: State, q: str) -> Iterator[Move]:
@@ -180,7 +183,7 @@ class Items(Given):
 
     def _end_item(self, state: State, kind: str, column: bool = True) -> Iterator[Move]:
         assert state.out is not None
-        here = state.here._replace(kind=kind)
+        here = state.here._replace(kind=self._told(state, kind))
         if not column:
             here = here._replace(name="", made_of=here.made_of.replace("c", ""))
         if not self.strict:
@@ -189,6 +192,13 @@ class Items(Given):
             here = here._replace(name="")
         out: tuple[Output, ...] | None = (*state.out, here)
         yield Move(None, (self.templates.step("label"),), state.but(out=out, here=Output()))
+
+    def _told(self, state: State, kind: str) -> str:
+        """The kind of a column, as far as it matters what it is: SQLite unites any."""
+        assert state.out is not None
+        if self.strict or state.around or kind == "opaque":
+            return kind
+        return ANY if state.want is None else state.want[len(state.out)]
 
     def _label(self, state: State) -> Iterator[Move]:
         yield Move(None, (), state)

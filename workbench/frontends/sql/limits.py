@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from workbench.frontends.sql.catalog import Catalog
-from workbench.frontends.sql.scopes import FEW_TABLES
+from workbench.frontends.sql.catalog import FEW_TABLES, Catalog
 from workbench.grammar.ir import Outcome
 from workbench.wording import number_of
 

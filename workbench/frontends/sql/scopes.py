@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.frontends.sql.catalog import OUTSIDE, Catalog, Derived
+from workbench.frontends.sql.catalog import FEW_TABLES, OUTSIDE, Catalog, Derived
 from workbench.frontends.sql.state import Scope, State
 from workbench.frontends.sql.tables import Tables
 from workbench.grammar.expressions import Alt, Expr, Literal, Seq
 
-__all__ = ["FEW_TABLES", "Columns", "Groups"]
+__all__ = ["Columns", "Groups"]
 
 _DOT = Literal(b".")
-#: Of so many tables any may be asked for by a column alone behind that of another one.
-FEW_TABLES = 12
 #: where columns need not be grouped
 _SINGLE = ("row", "argument")
 #: Names of columns after which a query is the same, with that query.

@@ -15,6 +15,13 @@ __all__ = ["Steps"]
 _NEVER_SILENT = frozenset(
     [
         "column",
+        "item",
+        "from",
+        "table",
+        "group key",
+        "order key",
+        "query",
+        "with",
         "behind",
         "known",
         "subquery",
