@@ -41,7 +41,7 @@ class Steps(Changes):
     """What each step may be in a state: the step "group key" is what ``_group_key`` says."""
 
     def moves(self, step: Step, state: State) -> Iterator[Move]:
-        """The ways on."""
+        """The ways on, those without a text first."""
         name = step.name.replace(" ", "_")
         moves: Iterator[Move] = getattr(self, f"_{name}")(state, *step.arguments)
         return moves

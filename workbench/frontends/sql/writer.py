@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from hashlib import sha256
+from itertools import takewhile
 
 from workbench.collector import CollectorWaits
 from workbench.errors import GrammarTooComplex
@@ -234,9 +235,9 @@ class Writer:
             if first is None:
                 yield behind, state
             elif self._is_silent(first):
-                for move in self._opened(first, behind, state):
-                    if move.expr is None:
-                        yield move.rest, move.state
+                moves = self._opened(first, behind, state)
+                for move in takewhile(lambda one: one.expr is None, moves):
+                    yield move.rest, move.state
 
     def _is_silent(self, node: Node) -> bool:
         """Whether a node may come to nothing in some state."""
