@@ -321,15 +321,16 @@ class Expressions:
         divided = t.seq("PARTITION _ BY _", keys)
         within = t.alt(t.seq(divided, t.opt("_", order)), order)
         over = t.seq(t.step("window"), "_ OVER ~ ( ~", t.alt(t.seq(within, "~ )"), ")"))
+        begun = t.step("may window")
         if kind in ("number", ANY):
-            yield t.seq(t.any_of(f"{name} ( ~ )" for name in _WINDOWS), over)
-            yield t.seq("COUNT ( ~ * ~ )", over)
+            yield t.seq(begun, t.any_of(f"{name} ( ~ )" for name in _WINDOWS), over)
+            yield t.seq(begun, "COUNT ( ~ * ~ )", over)
         given = t.call(f"value {kind} group", inside=True)
         shifted = t.any_of(f"{name} ( ~" for name in _SHIFTS)
-        yield t.seq(shifted, given, t.opt("~ , ~", self.count), "~ )", over)
+        yield t.seq(begun, shifted, given, t.opt("~ , ~", self.count), "~ )", over)
         sums = ["min", "max", "first_value", "last_value"]
         sums += ["sum", "avg", "count"] if kind in ("number", ANY) else []
-        yield t.seq(t.any_of(f"{name} ( ~" for name in sums), given, "~ )", over)
+        yield t.seq(begun, t.any_of(f"{name} ( ~" for name in sums), given, "~ )", over)
 
     def order(self) -> Node:
         """The direction of a key."""

@@ -22,6 +22,8 @@ _MOST_PLAIN = 6
 _MOST_COUNTED = 3
 #: Stands for columns that are not counted.
 OTHERS = Output("…")
+#: Stands for columns that are not told apart.
+_SOME: tuple[Plain, ...] = (("", ""),)
 _DOT = Literal(b".")
 #: where a column counts as one outside of aggregates
 _OUTSIDE = ("item", "group", "deep")
@@ -73,7 +75,7 @@ class Items(Given):
 
     def _is_tracked(self, state: State, mode: str, name: bool) -> bool:
         """Whether it has to be remembered which column comes."""
-        if self.strict:
+        if self.strict and not self.by_number:
             return mode in _OUTSIDE
         return name and bool(state.around)
 
@@ -89,6 +91,8 @@ class Items(Given):
             state = state.but(here=here)
         if not self.strict:
             return state
+        if self.by_number:
+            return self._numbered(state, kind)
         here = state.here
         if which not in here.plain:
             state = state.but(here=here._replace(plain=tuple(sorted({*here.plain, which}))))
@@ -97,6 +101,14 @@ class Items(Given):
         if len(state.plain) >= _MOST_PLAIN or kind == "opaque":
             return None if state.aggregates else state.but(plain=None)
         return state.but(plain=tuple(sorted({*state.plain, which})))
+
+    def _numbered(self, state: State, kind: str) -> State | None:
+        """A query with a column outside of aggregates, which is grouped by its number, or not at all."""
+        if kind != "opaque" and not set("aw") & set(state.here.made_of):
+            if state.plain is None:
+                return None if state.aggregates else state
+            return state.but(here=state.here._replace(plain=_SOME), plain=_SOME)
+        return None if state.aggregates else state.but(plain=None)
 
     def _inner_column(self, state: State, kind: str, mode: str, name: bool) -> Iterator[Move]:
         """A column of the query that will stand in the FROM clause."""
@@ -118,11 +130,23 @@ class Items(Given):
             yield Move(None, (), state)
 
     def _aggregate(self, state: State) -> Iterator[Move]:
+        # what is made of columns and aggregates has no number to be grouped by
+        if self.by_number and "p" in state.here.made_of:
+            return
         if not self.strict or state.plain is not None:
             yield Move(None, (), state.but(aggregates=True).made_of("a"))
 
     def _window(self, state: State) -> Iterator[Move]:
         yield Move(None, (), state.made_of("w"))
+
+    def _may_window(self, state: State) -> Iterator[Move]:
+        """In front of a window: where columns are grouped by numbers, none that it is made of is."""
+        if not self.by_number:
+            yield Move(None, (), state)
+        elif "p" not in state.here.made_of:
+            yield Move(None, (), state.made_of("w"))
+        elif not state.aggregates:
+            yield Move(None, (), state.but(plain=None).made_of("w"))
 
     # -- what a query gives ------------------------------------------------------------------------
 

@@ -57,9 +57,13 @@ def _left_out(catalog: Catalog, most_tables: int) -> Iterator[tuple[str, str]]:
     yield "WITH", "not recursive, and at most 3 queries; brackets in FROM stand there alone"
     yield (
         "column",
-        "in brackets in front of FROM, a column of a further table comes first, or first in an aggregate",
+        "in brackets in front of FROM, a column of a further table comes first, or first in an aggregate; "
+        "behind an operator brackets and CASE have none",
     )
     if len(catalog.tables) > FEW_TABLES:
         yield "column", "once a table is known, columns of another one have a name before them"
-    if catalog.dialect.strict:
+    if catalog.dialect.strict and len(catalog.tables) > FEW_TABLES:
+        yield "GROUP BY", "columns beside aggregates are grouped by the numbers of columns"
+        yield "ORDER BY", "with DISTINCT by the numbers of columns"
+    elif catalog.dialect.strict:
         yield "GROUP BY", "no expressions, and at most 6 columns beside aggregates"

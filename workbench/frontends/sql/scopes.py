@@ -151,7 +151,7 @@ class Columns:
         for table in self.tables.all(state):
             owned = state
             if table not in state.owners:
-                if settled and not any(table in tables for _, tables in state.quals):
+                if settled and not self._is_at_hand(state, table):
                     continue
                 owned = state.but(owners=tuple(sorted({*state.owners, table})))
             if not self.tables.is_viable(owned):
@@ -171,6 +171,12 @@ class Columns:
             )
             if fits and self.tables.is_viable(owned):
                 yield name, owned
+
+    def _is_at_hand(self, state: State, table: int) -> bool:
+        """Whether a name before a column may mean a table, or all columns so far may be of this one alone."""
+        if state.quals or state.owners:
+            return any(table in tables for _, tables in state.quals)
+        return all(table in self.tables.owners(state, name) for name, _ in state.bare)
 
     def _several(self, state: State) -> list[str]:
         """The names of columns that several tables have."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from workbench.frontends.sql.changes import Changes
 from workbench.frontends.sql.moves import Move
-from workbench.frontends.sql.nodes import Step
+from workbench.frontends.sql.nodes import Node, Step
 from workbench.frontends.sql.state import State
 
 __all__ = ["Steps"]
@@ -49,6 +49,11 @@ class Steps(Changes):
     def may_be_silent(self, step: Step) -> bool:
         """Whether a step may come to nothing."""
         return step.name not in _NEVER_SILENT
+
+    def needs_more(self, node: Node, state: State) -> bool:
+        """Whether a table is missing, and so a text has to come: known without a look at which one it may be."""
+        is_tables = isinstance(node, Step) and node.name == "tables"
+        return is_tables and not self.tables.is_complete(state)
 
     def said(self, state: State) -> str:
         """A state in words, for the name of a rule."""

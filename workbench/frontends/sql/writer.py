@@ -234,7 +234,7 @@ class Writer:
             behind = more + rest[1:]
             if first is None:
                 yield behind, state
-            elif self._is_silent(first):
+            elif self._is_silent(first) and not self.steps.needs_more(first, state):
                 moves = self._opened(first, behind, state)
                 for move in takewhile(lambda one: one.expr is None, moves):
                     yield move.rest, move.state
