@@ -123,6 +123,8 @@ class _Builder(EntryPositions):
             elif self.taken_up[rules] < len(self.waiting) and self.n < positions:
                 following = self.waiting[self.taken_up[rules]]
                 self.taken_up[rules] += 1
+                if not self._may_come_early(following):
+                    continue
             else:
                 break
             if following not in built and (
@@ -133,6 +135,11 @@ class _Builder(EntryPositions):
                 self.build(following)
         self._append(automaton)
         self._empty()
+
+    def _may_come_early(self, entry: int) -> bool:
+        """Whether a rule that waits is worth building before a text gets to it."""
+        rules = self.rules
+        return not isinstance(rules, LazyRules) or rules.may_come_early(self.entries[entry][0])
 
     def _append(self, a: Automaton) -> None:
         """Write what was built into the arrays of an automaton, all at once."""

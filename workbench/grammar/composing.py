@@ -124,6 +124,10 @@ class ComposedRules(LazyRules):
         """Whether it is its expression and nothing else."""
         return self.mark is None and self.names is None
 
+    def may_come_early(self, name: str) -> bool:
+        """What the grammar says that a rule is of."""
+        return self.made.may_come_early(name)
+
     @property
     def made(self) -> EmbeddedRules:
         """Its rules, by name. Raises ``ValueError`` for a name that nothing defines."""

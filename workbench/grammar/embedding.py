@@ -135,6 +135,14 @@ class EmbeddedRules(LazyRules):
         for name, expr in rules.items():
             check_rule(name, expr, self)
 
+    def may_come_early(self, name: str) -> bool:
+        """What the grammar says that a rule is of."""
+        part = self._parts.get(name.partition(".")[0])
+        rules = None if part is None else part.grammar.rules
+        if part is None or not isinstance(rules, LazyRules):
+            return True
+        return rules.may_come_early(part.inner(name))
+
     def __contains__(self, name: object) -> bool:
         return name in self._parts or super().__contains__(name)
 

@@ -55,6 +55,10 @@ class LazyRules(Mapping[str, Expr]):
         self._lock = fork_lock(Level.RULES)
         self.emitted: dict[str, Expr] = {}
 
+    def may_come_early(self, name: str) -> bool:
+        """Whether a rule is worth building before a text gets to it; not where texts use few of them."""
+        return True
+
     def __getitem__(self, name: str) -> Expr:
         found = self.emitted.get(name)
         if found is None:

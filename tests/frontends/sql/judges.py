@@ -1,15 +1,17 @@
-"""Who says that a statement is one: SQLite itself, PostgreSQL's parser, and sqlglot."""
+"""Who says that a statement is one: SQLite itself, sqlglot, and PostgreSQL's parser where pglast is installed."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
 
 sqlglot = pytest.importorskip("sqlglot")
-pglast = pytest.importorskip("pglast")
+pglast: Any = import_module("pglast") if find_spec("pglast") else None
 
 Tables = Mapping[str, Any]
 #: What a query that only reads asks SQLite for.
@@ -60,5 +62,5 @@ class Judge:
             self.refused.clear()
             self.base.execute(f"EXPLAIN {text}")
             assert not self.refused, text
-        else:
+        elif pglast is not None:
             assert len(pglast.parse_sql(text)) == 1

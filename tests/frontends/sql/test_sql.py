@@ -54,12 +54,12 @@ def test_random_statements_are_valid(dialect: str, typed: bool) -> None:
     tables: dict[str, Any] = SMALL if typed else {name: list(one) for name, one in SMALL.items()}
     compiled = wb.compile(any_.sql(tables, dialect=dialect), vocabulary_of(tables), cache=False)
     judge, source, texts = Judge(dialect, SMALL), Random(7), 0
-    for _ in range(20):
+    for _ in range(100):
         text = walked(compiled, source, source.randint(2, 15))
         if text is not None:
             judge.check(text)
             texts += 1
-    assert texts > 4
+    assert texts > 25
 
 
 BASES = [
@@ -304,3 +304,42 @@ def test_the_examples_of_the_page_work() -> None:
     names: dict[str, Any] = {}
     for block in blocks:
         exec(block, names)
+
+
+def test_rules_are_built_when_a_text_gets_to_them() -> None:
+    grammar = any_.sql(SMALL)
+    for whole in (grammar, wb.seq("> ", grammar)):
+        compiled = wb.compile(whole, BYTES, cache=False)
+        assert compiled.automaton.waiting
+        assert compiled.automaton.n_states < 100
+
+
+def test_postgres_groups_by_numbers_where_there_are_many_tables() -> None:
+    tables = {**SMALL, **{f"other{number}": {"code": "integer"} for number in range(12)}}
+    compiled = wb.compile(any_.sql(tables, dialect="postgres"), BYTES)
+    for query, is_valid in {
+        "SELECT name, count(*) FROM customers": False,
+        "SELECT name, count(*) FROM customers GROUP BY 1": True,
+        "SELECT count(*), name FROM customers GROUP BY 2": True,
+        "SELECT name, born, count(*) FROM customers GROUP BY 1": False,
+        "SELECT name, born, count(*) FROM customers GROUP BY 1, 2": True,
+        "SELECT count(*) FROM customers GROUP BY name": True,
+        "SELECT upper(name), count(*) FROM customers GROUP BY 1": True,
+        "SELECT id + count(*) FROM customers GROUP BY 1": False,
+        "SELECT count(*) + id FROM customers GROUP BY 1": False,
+        "SELECT count(*), rank() OVER (ORDER BY name) FROM customers GROUP BY name": False,
+        "SELECT name, rank() OVER (ORDER BY name) FROM customers": True,
+        "SELECT id / sum(id) OVER (PARTITION BY name) FROM customers": True,
+        "SELECT DISTINCT name FROM customers ORDER BY 1": True,
+        "SELECT DISTINCT name FROM customers ORDER BY born": False,
+    }.items():
+        assert accepts(compiled, query) == is_valid, query
+    source, vocabulary = Random(3), vocabulary_of(tables)
+    walks = wb.compile(any_.sql(tables, dialect="postgres"), vocabulary, cache=False)
+    judge, texts = Judge("postgres", tables), 0
+    for _ in range(40):
+        text = walked(walks, source, source.randint(2, 12))
+        if text is not None:
+            judge.check(text)
+            texts += 1
+    assert texts > 4

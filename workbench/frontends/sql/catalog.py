@@ -12,12 +12,14 @@ from workbench.frontends.sql.dialects import ANY, Dialect
 from workbench.grammar.expressions import Alt, Expr, Literal, Ref, Seq
 from workbench.inputs import wrong_type
 
-__all__ = ["OUTSIDE", "Catalog", "Derived", "Table"]
+__all__ = ["FEW_TABLES", "OUTSIDE", "Catalog", "Derived", "Table"]
 
 #: Stands for a table of the query around, among those that a name may mean.
 OUTSIDE = -1
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _POSTGRES_LONGEST = 63
+#: Of so many tables any may be asked for by a column alone behind that of another one.
+FEW_TABLES = 12
 #: So many names are written where they are used.
 _FEW = 3
 _WHO = "sql(tables=…)"
@@ -162,6 +164,13 @@ class Catalog:
             known = self._spelled[name] = items[0] if len(items) == 1 else Alt(items)
         return known
 
+    def spelled_alone(self, name: str) -> Expr:
+        """The spellings of the name of a table; where there are many, by a rule that all uses share."""
+        spelled = self.spelled(name)
+        if len(self.tables) <= FEW_TABLES or name not in self.named:
+            return spelled
+        return self.share("name", repr(name), spelled)
+
     def _may_stand_bare(self, name: str) -> bool:
         if not _PLAIN.fullmatch(name) or name.lower() in self.dialect.reserved:
             return False
@@ -190,7 +199,7 @@ class Catalog:
         parts = self.tables[table].parts
         items: list[Expr] = []
         for part in parts:
-            items += [Literal(b"."), self.spelled(part)]
+            items += [Literal(b"."), self.spelled_alone(part)]
         return Seq(tuple(items[1:])) if len(items) > 2 else items[1]
 
 

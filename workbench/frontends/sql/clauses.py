@@ -104,6 +104,8 @@ class Clauses(Items):
 
     def _resolved(self, state: State, plain: tuple[Plain, ...]) -> tuple[Plain, ...]:
         """Columns with the names of the tables that they are of."""
+        if self.by_number:
+            return plain
         names = {q for q, _ in state.chosen}
         found = set()
         for q, name in plain:
@@ -161,6 +163,8 @@ class Clauses(Items):
     def _grouped_columns(self, state: State) -> Iterator[Move]:
         """Columns of the tables that rows are not grouped by yet."""
         assert state.grouped is not None
+        if self.by_number and state.plain:
+            return
         scope = self.scope(state.but(grouped=None, aggregates=False))
         names = self.columns.bare_names(scope)
         for q, table in state.chosen:

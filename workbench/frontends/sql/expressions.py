@@ -69,18 +69,20 @@ class Expressions:
         """Define the value of a kind, its operands, and the value that begins with no column."""
         t = self.t
         operand, other = f"operand {kind} {mode}", f"other {kind} {mode}"
+        t.define(f"closed {kind} {mode}", t.any_of(self.closed(kind, mode)))
         t.define(other, t.any_of(self.others(kind, mode)))
         casts = self.type_names(kind) if self.postgres else ()
         cast = [t.opt("::", t.any_of(map(self.lexis.words, casts)))] if casts else []
         signed = [t.opt("- ~")] if kind in ("number", ANY) else []
         column, plain = t.step("column", kind, mode), t.call(other)
         t.define(operand, t.seq(t.alt(column, plain), *cast))
-        more = self.more(kind, t.call(operand))
+        later = t.seq(t.any_of(self.later(kind)), *cast) if mode == "item" else t.call(operand)
+        more = self.more(kind, later)
         t.define(f"more {kind} {mode}", more)
         after = [t.call(f"more {kind} {mode}")]
         # what begins with a sign begins with no column that could be meant alone
         first = t.seq(plain, *cast)
-        begun = t.alt(first, t.seq("- ~", t.call(operand))) if signed else first
+        begun = t.alt(first, t.seq("- ~", later)) if signed else first
         t.define(f"built {kind} {mode}", t.seq(begun, t.star(*after)))
         t.define(f"value {kind} {mode}", t.seq(*signed, t.call(operand), t.star(*after)))
         if casts:
@@ -91,6 +93,14 @@ class Expressions:
         t.define(f"open right {kind} {mode}", t.alt(*rights))
         built = [t.call(f"built {kind} {mode}"), *list(self.right(kind, mode))[1:]]
         t.define(f"built right {kind} {mode}", t.any_of(built))
+
+    def later(self, kind: str) -> Iterator[Node]:
+        """The operands behind an operator in the SELECT list; brackets and cases are about tables that are known."""
+        yield self.t.step("column", kind, "item")
+        yield self.t.step("certain", f"closed {kind}", "item")
+        yield from self.functions(kind, "item")
+        yield from self.aggregates(kind)
+        yield from self.windows(kind)
 
     def open_value(self, kind: str, mode: str) -> Iterator[Node]:
         """A value in brackets where a column may still decide on the tables: it begins with one, or all are known."""
@@ -121,19 +131,23 @@ class Expressions:
 
     def others(self, kind: str, mode: str) -> Iterator[Node]:
         """The operands that are no columns."""
-        t = self.t
-        yield self.literal(kind)
-        if self.parameter is not None and not self.postgres:
-            yield self.parameter
-        yield t.seq("( ~", t.call(f"value {kind} {mode}", inside=True), "~ )")
-        yield t.seq("( ~", t.step("subquery", kind), "~ )")
-        yield from self.cases(kind, mode)
-        yield from self.casts(kind, mode)
+        yield from self.closed(kind, mode)
         yield from self.functions(kind, mode)
         if mode not in _SINGLE:
             yield from self.aggregates(kind)
         if mode == "item":
             yield from self.windows(kind)
+
+    def closed(self, kind: str, mode: str) -> Iterator[Node]:
+        """Those that are no functions."""
+        t = self.t
+        yield self.literal(kind)
+        if self.parameter is not None and not self.postgres:
+            yield self.parameter
+        within = t.alt(t.call(f"value {kind} {mode}", inside=True), t.step("subquery", kind))
+        yield t.seq("( ~", within, "~ )")
+        yield from self.cases(kind, mode)
+        yield from self.casts(kind, mode)
 
     def type_names(self, kind: str) -> tuple[str, ...]:
         """The types of values of a kind."""
@@ -307,15 +321,16 @@ class Expressions:
         divided = t.seq("PARTITION _ BY _", keys)
         within = t.alt(t.seq(divided, t.opt("_", order)), order)
         over = t.seq(t.step("window"), "_ OVER ~ ( ~", t.alt(t.seq(within, "~ )"), ")"))
+        begun = t.step("may window")
         if kind in ("number", ANY):
-            yield t.seq(t.any_of(f"{name} ( ~ )" for name in _WINDOWS), over)
-            yield t.seq("COUNT ( ~ * ~ )", over)
+            yield t.seq(begun, t.any_of(f"{name} ( ~ )" for name in _WINDOWS), over)
+            yield t.seq(begun, "COUNT ( ~ * ~ )", over)
         given = t.call(f"value {kind} group", inside=True)
         shifted = t.any_of(f"{name} ( ~" for name in _SHIFTS)
-        yield t.seq(shifted, given, t.opt("~ , ~", self.count), "~ )", over)
+        yield t.seq(begun, shifted, given, t.opt("~ , ~", self.count), "~ )", over)
         sums = ["min", "max", "first_value", "last_value"]
         sums += ["sum", "avg", "count"] if kind in ("number", ANY) else []
-        yield t.seq(t.any_of(f"{name} ( ~" for name in sums), given, "~ )", over)
+        yield t.seq(begun, t.any_of(f"{name} ( ~" for name in sums), given, "~ )", over)
 
     def order(self) -> Node:
         """The direction of a key."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from workbench.frontends.sql.catalog import FEW_TABLES
+from workbench.frontends.sql.dialects import ANY
 from workbench.frontends.sql.moves import Given, Move
-from workbench.frontends.sql.scopes import FEW_TABLES
+from workbench.frontends.sql.scopes import Groups
 from workbench.frontends.sql.state import Output, Plain, State
 from workbench.grammar.expressions import Literal, Seq
 
@@ -20,6 +22,8 @@ _MOST_PLAIN = 6
 _MOST_COUNTED = 3
 #: Stands for columns that are not counted.
 OTHERS = Output("…")
+#: Stands for columns that are not told apart.
+_SOME: tuple[Plain, ...] = (("", ""),)
 _DOT = Literal(b".")
 #: where a column counts as one outside of aggregates
 _OUTSIDE = ("item", "group", "deep")
@@ -34,22 +38,30 @@ class Items(Given):
         if state.inner is not None:
             yield from self._inner_column(state, kind, mode, name)
             return
-        found: list[tuple[str, State | None]] = [
-            (column, self._marked(after, kind, mode, ("", column), name))
-            for column, after in self.columns.named(state, kind)
-        ]
-        yield from self._joined(found)
+        yield from self._chosen(state, self.columns.grouped(state, kind), "", kind, mode, name)
         for q in self.columns.quals(state, kind, mode):
-            if state.aggregates and not any(True for _ in self._behind(state, q, kind, mode, name)):
+            may_lack = self.strict and state.aggregates
+            if may_lack and not any(True for _ in self._behind(state, q, kind, mode, name)):
                 continue
-            before = Seq((self.catalog.spelled(q), _DOT))
+            before = Seq((self.catalog.spelled_alone(q), _DOT))
             yield Move(before, (self.templates.step("behind", q, kind, mode, name),), state)
 
     def _behind(self, state: State, q: str, kind: str, mode: str, name: bool) -> Iterator[Move]:
-        found: list[tuple[str, State | None]] = [
-            (column, self._marked(after, kind, mode, (q, column), name))
-            for column, after in self.columns.named_behind(state, q, kind, mode)
-        ]
+        groups = self.columns.grouped_behind(state, q, kind, mode)
+        yield from self._chosen(state, groups, q, kind, mode, name)
+
+    def _chosen(
+        self, state: State, groups: Groups, q: str, kind: str, mode: str, name: bool
+    ) -> Iterator[Move]:
+        """Columns in groups that ask for the same tables, each with the query then."""
+        found: list[tuple[str, State | None]] = []
+        for names, asked in groups:
+            after = state.but(quals=asked.quals, owners=asked.owners, bare=asked.bare)
+            if self._is_tracked(state, mode, name):
+                found += ((n, self._marked(after, kind, mode, (q, n), name)) for n in names)
+            else:
+                marked = self._marked(after, kind, mode, (q, names[0]), name)
+                found += ((n, marked) for n in names)
         yield from self._joined(found)
 
     def _joined(self, found: list[tuple[str, State | None]]) -> Iterator[Move]:
@@ -63,7 +75,7 @@ class Items(Given):
 
     def _is_tracked(self, state: State, mode: str, name: bool) -> bool:
         """Whether it has to be remembered which column comes."""
-        if self.strict:
+        if self.strict and not self.by_number:
             return mode in _OUTSIDE
         return name and bool(state.around)
 
@@ -79,6 +91,8 @@ class Items(Given):
             state = state.but(here=here)
         if not self.strict:
             return state
+        if self.by_number:
+            return self._numbered(state, kind)
         here = state.here
         if which not in here.plain:
             state = state.but(here=here._replace(plain=tuple(sorted({*here.plain, which}))))
@@ -87,6 +101,14 @@ class Items(Given):
         if len(state.plain) >= _MOST_PLAIN or kind == "opaque":
             return None if state.aggregates else state.but(plain=None)
         return state.but(plain=tuple(sorted({*state.plain, which})))
+
+    def _numbered(self, state: State, kind: str) -> State | None:
+        """A query with a column outside of aggregates, which is grouped by its number, or not at all."""
+        if kind != "opaque" and not set("aw") & set(state.here.made_of):
+            if state.plain is None:
+                return None if state.aggregates else state
+            return state.but(here=state.here._replace(plain=_SOME), plain=_SOME)
+        return None if state.aggregates else state.but(plain=None)
 
     def _inner_column(self, state: State, kind: str, mode: str, name: bool) -> Iterator[Move]:
         """A column of the query that will stand in the FROM clause."""
@@ -108,11 +130,23 @@ class Items(Given):
             yield Move(None, (), state)
 
     def _aggregate(self, state: State) -> Iterator[Move]:
+        # what is made of columns and aggregates has no number to be grouped by
+        if self.by_number and "p" in state.here.made_of:
+            return
         if not self.strict or state.plain is not None:
             yield Move(None, (), state.but(aggregates=True).made_of("a"))
 
     def _window(self, state: State) -> Iterator[Move]:
         yield Move(None, (), state.made_of("w"))
+
+    def _may_window(self, state: State) -> Iterator[Move]:
+        """In front of a window: where columns are grouped by numbers, none that it is made of is."""
+        if not self.by_number:
+            yield Move(None, (), state)
+        elif "p" not in state.here.made_of:
+            yield Move(None, (), state.made_of("w"))
+        elif not state.aggregates:
+            yield Move(None, (), state.but(plain=None).made_of("w"))
 
     # -- what a query gives ------------------------------------------------------------------------
 
@@ -128,7 +162,8 @@ class Items(Given):
         assert state.out is not None
         kinds = self.catalog.kinds
         if state.want is not None:
-            kinds = (state.want[len(state.out)],)
+            wanted = state.want[len(state.out)]
+            kinds = kinds if wanted == ANY else (wanted,)
         sort = "item" if state.inner is None else "simple item"
         for kind in kinds:
             if kind in self.catalog.kinds:
@@ -158,7 +193,7 @@ class Items(Given):
         for q in self.columns.quals(state, "", "argument"):
             if len(self.catalog.tables) > FEW_TABLES and q in self.catalog.named:
                 continue
-            before = Seq((self.catalog.spelled(q), _DOT))
+            before = Seq((self.catalog.spelled_alone(q), _DOT))
             yield Move(before, (self.templates.step("star behind", q),), after)
 
     def _star_behind(self, state: State, q: str) -> Iterator[Move]:
@@ -172,7 +207,7 @@ class Items(Given):
 
     def _end_item(self, state: State, kind: str, column: bool = True) -> Iterator[Move]:
         assert state.out is not None
-        here = state.here._replace(kind=kind)
+        here = state.here._replace(kind=self._told(state, kind))
         if not column:
             here = here._replace(name="", made_of=here.made_of.replace("c", ""))
         if not self.strict:
@@ -181,6 +216,13 @@ class Items(Given):
             here = here._replace(name="")
         out: tuple[Output, ...] | None = (*state.out, here)
         yield Move(None, (self.templates.step("label"),), state.but(out=out, here=Output()))
+
+    def _told(self, state: State, kind: str) -> str:
+        """The kind of a column, as far as it matters what it is: SQLite unites any."""
+        assert state.out is not None
+        if self.strict or state.around or kind == "opaque":
+            return kind
+        return ANY if state.want is None else state.want[len(state.out)]
 
     def _label(self, state: State) -> Iterator[Move]:
         yield Move(None, (), state)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from workbench.frontends.sql.catalog import Catalog
-from workbench.frontends.sql.scopes import FEW_TABLES
+from workbench.frontends.sql.catalog import FEW_TABLES, Catalog
 from workbench.grammar.ir import Outcome
 from workbench.wording import number_of
 
@@ -58,9 +57,13 @@ def _left_out(catalog: Catalog, most_tables: int) -> Iterator[tuple[str, str]]:
     yield "WITH", "not recursive, and at most 3 queries; brackets in FROM stand there alone"
     yield (
         "column",
-        "in brackets in front of FROM, a column of a further table comes first, or first in an aggregate",
+        "in brackets in front of FROM, a column of a further table comes first, or first in an aggregate; "
+        "behind an operator brackets and CASE have none",
     )
     if len(catalog.tables) > FEW_TABLES:
         yield "column", "once a table is known, columns of another one have a name before them"
-    if catalog.dialect.strict:
+    if catalog.dialect.strict and len(catalog.tables) > FEW_TABLES:
+        yield "GROUP BY", "columns beside aggregates are grouped by the numbers of columns"
+        yield "ORDER BY", "with DISTINCT by the numbers of columns"
+    elif catalog.dialect.strict:
         yield "GROUP BY", "no expressions, and at most 6 columns beside aggregates"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from workbench.frontends.sql.catalog import Catalog
+from workbench.frontends.sql.catalog import FEW_TABLES, Catalog
 from workbench.frontends.sql.nodes import Node, Templates
 from workbench.frontends.sql.scopes import Columns
 from workbench.frontends.sql.state import Plain, Scope, State
@@ -32,6 +32,8 @@ class Given:
         self.text = templates.lexis.text
         self.catalog = catalog
         self.strict = catalog.dialect.strict
+        #: columns are grouped by their numbers alone, so that it need not be remembered which ones came
+        self.by_number = self.strict and len(catalog.tables) > FEW_TABLES
         self.tables = Tables(catalog, most_tables)
         self.columns = Columns(catalog, self.tables)
         #: names of columns, and names of queries

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.frontends.sql.catalog import OUTSIDE, Catalog, Derived
+from workbench.frontends.sql.catalog import FEW_TABLES, OUTSIDE, Catalog, Derived
 from workbench.frontends.sql.state import Scope, State
 from workbench.frontends.sql.tables import Tables
 from workbench.grammar.expressions import Alt, Expr, Literal, Seq
 
-__all__ = ["FEW_TABLES", "Columns"]
+__all__ = ["Columns", "Groups"]
 
 _DOT = Literal(b".")
-#: Of so many tables any may be asked for by a column alone behind that of another one.
-FEW_TABLES = 12
 #: where columns need not be grouped
 _SINGLE = ("row", "argument")
+#: Names of columns after which a query is the same, with that query.
+Groups = list[tuple[list[str], State]]
 
 
 class Columns:
@@ -25,6 +25,8 @@ class Columns:
         self.catalog = catalog
         self.tables = tables
         self._known: dict[object, Expr | None] = {}
+        self._groups: dict[object, Groups] = {}
+        self._quals: dict[object, list[str]] = {}
         self._kinds = [frozenset(table.columns.values()) for table in catalog.tables]
         #: of each table, the columns that no other one has
         self.sure: list[tuple[str, ...]] = [
@@ -126,13 +128,30 @@ class Columns:
         known = bool(state.owners or state.bare or state.quals)
         return known and len(self.catalog.tables) > FEW_TABLES
 
-    def named(self, state: State, kind: str) -> Iterator[tuple[str, State]]:
-        """The columns of a kind that may be named alone, each with what it makes of a query."""
+    def grouped(self, state: State, kind: str) -> Groups:
+        """The columns of a kind that may be named alone, by what they ask of the tables."""
+        key = self._asked(state), kind
+        if key not in self._groups:
+            self._groups[key] = _grouped(self._named(state, kind))
+        return self._groups[key]
+
+    def grouped_behind(self, state: State, q: str, kind: str, mode: str) -> Groups:
+        """The columns of a kind that may be named behind a name, by what they ask of the tables."""
+        key = self._asked(state), q, kind, mode == "argument"
+        if key not in self._groups:
+            self._groups[key] = _grouped(self._named_behind(state, q, kind, mode))
+        return self._groups[key]
+
+    def _asked(self, state: State) -> object:
+        """What decides on the columns that may come."""
+        return state.outer, state.derived, state.quals, state.owners, state.bare
+
+    def _named(self, state: State, kind: str) -> Iterator[tuple[str, State]]:
         settled = self.is_settled(state)
         for table in self.tables.all(state):
             owned = state
             if table not in state.owners:
-                if settled and not any(table in tables for _, tables in state.quals):
+                if settled and not self._is_at_hand(state, table):
                     continue
                 owned = state.but(owners=tuple(sorted({*state.owners, table})))
             if not self.tables.is_viable(owned):
@@ -153,6 +172,12 @@ class Columns:
             if fits and self.tables.is_viable(owned):
                 yield name, owned
 
+    def _is_at_hand(self, state: State, table: int) -> bool:
+        """Whether a name before a column may mean a table, or all columns so far may be of this one alone."""
+        if state.quals or state.owners:
+            return any(table in tables for _, tables in state.quals)
+        return all(table in self.tables.owners(state, name) for name, _ in state.bare)
+
     def _several(self, state: State) -> list[str]:
         """The names of columns that several tables have."""
         names = [name for name, owners in self.catalog.owners.items() if len(owners) > 1]
@@ -164,8 +189,14 @@ class Columns:
             )
         return names
 
-    def quals(self, state: State, kind: str, mode: str) -> Iterator[str]:
+    def quals(self, state: State, kind: str, mode: str) -> list[str]:
         """The names that may stand before a column of a kind; without a kind, before any."""
+        key = self._asked(state), kind, mode == "argument"
+        if key not in self._quals:
+            self._quals[key] = list(self._qualifiers(state, kind, mode))
+        return self._quals[key]
+
+    def _qualifiers(self, state: State, kind: str, mode: str) -> Iterator[str]:
         names = {
             **dict.fromkeys(one.name for one in state.derived),
             **self.catalog.named,
@@ -196,10 +227,9 @@ class Columns:
             return any(found == kind for _, found in self._columns_of(state, q, table))
         return kind in self._kinds[table]
 
-    def named_behind(
+    def _named_behind(
         self, state: State, q: str, kind: str, mode: str
     ) -> Iterator[tuple[str, State]]:
-        """The columns of a kind that may be named behind a name, each with what it makes of a query."""
         by_name: dict[str, list[int]] = {}
         for table in self.called(state, q, mode):
             for name, found in self._columns_of(state, q, table):
@@ -233,6 +263,13 @@ class Columns:
             allowed = state.plain
         bare = "named", state.owners, state.bare
         return Scope(items, bare, allowed, (), state.derived)
+
+
+def _grouped(found: Iterator[tuple[str, State]]) -> Groups:
+    groups: dict[State, list[str]] = {}
+    for name, state in found:
+        groups.setdefault(state, []).append(name)
+    return [(names, state) for state, names in groups.items()]
 
 
 def _either(items: list[Expr]) -> Expr | None:

@@ -21,7 +21,15 @@ class Tables:
     def __init__(self, catalog: Catalog, most: int) -> None:
         self.catalog = catalog
         self.most = most
-        self._known: dict[State, bool] = {}
+        self._known: dict[object, bool] = {}
+        #: the aliases of each table, and those that any may have
+        self._aliases: list[list[str]] = [[] for _ in catalog.tables]
+        self._any_alias: list[str] = []
+        for alias, tables in catalog.aliases.items():
+            for table in tables:
+                self._aliases[table].append(alias)
+            if len(tables) > 1:
+                self._any_alias.append(alias)
 
     def all(self, state: State) -> Iterator[int]:
         """Every table, those that the query defines first."""
@@ -65,20 +73,16 @@ class Tables:
 
     def choices(self, state: State, table: int) -> Iterator[str]:
         """The names that a table may get as the next one of the FROM clause: its own first."""
+        # where tables have their own names, columns alone in an ON clause stay clear
+        if not state.aliased and any(t == table for _, t in state.chosen):
+            return
         own = self.catalog.own(table, state.derived)
-        taken = {q for q, _ in state.chosen}
-        aliases = (a for a, tables in self.catalog.aliases.items() if table in tables)
-        if table < 0:
-            aliases = (a for a in self.catalog.aliases if len(self.catalog.aliases[a]) > 1)
-        again = any(t == table for _, t in state.chosen)
-        for name in (own, *aliases):
-            cands = dict(state.quals).get(name)
-            if name in taken or (cands is not None and table not in cands):
-                continue
-            # where tables have their own names, columns alone in an ON clause stay clear
-            if again and not state.aliased:
-                continue
-            yield name
+        taken = [q for q, _ in state.chosen]
+        quals = dict(state.quals)
+        for name in (own, *(self._any_alias if table < 0 else self._aliases[table])):
+            cands = quals.get(name)
+            if name not in taken and (cands is None or table in cands):
+                yield name
 
     def chosen(self, state: State, name: str, table: int) -> State:
         """The query with one table more in its FROM clause."""
@@ -93,18 +97,13 @@ class Tables:
 
     def is_viable(self, state: State) -> bool:
         """Whether some FROM clause fits what was named."""
-        key = State(
-            outer=state.outer,
-            derived=state.derived,
-            quals=state.quals,
-            owners=state.owners,
-            bare=state.bare,
-            chosen=state.chosen,
-            aliased=state.aliased,
+        key = (
+            *(state.outer, state.derived, state.quals, state.owners, state.bare),
+            *(state.chosen, state.aliased),
         )
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = self._search(key, [_MOST_TRIES])
+            known = self._known[key] = self._search(state, [_MOST_TRIES])
         return known
 
     def next_tables(self, state: State) -> Iterator[int]:

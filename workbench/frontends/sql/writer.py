@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from hashlib import sha256
+from itertools import takewhile
 
 from workbench.collector import CollectorWaits
 from workbench.errors import GrammarTooComplex
@@ -25,11 +26,22 @@ __all__ = ["QueryRules", "Writer"]
 #: Rules that are written where all of them are asked for: there is no end of queries in queries.
 _MOST_RULES = 20_000
 
+#: Steps that are taken at once: what is the same behind them is one rule.
+_TAKEN = frozenset(["end item", "window", "open"])
+
 _Rest = tuple[Node, ...]
 
 
 class QueryRules(LazyRules):
     """The rules of statements; asked for all of them, they say that there are too many."""
+
+    def __init__(self, writer: Writer, start: str, key: str | None) -> None:
+        super().__init__(writer.write, start, key)
+        self._writer = writer
+
+    def may_come_early(self, name: str) -> bool:
+        """Names and literals; of all others, each word leads to many that the text does not have."""
+        return self._writer.shared(name) is not None
 
     def all(self) -> dict[str, Expr]:
         """Every rule; raises ``GrammarTooComplex`` where there are more than a few thousand."""
@@ -65,11 +77,15 @@ class Writer:
     def rules(self, template: str, state: State, key: str | None) -> tuple[QueryRules, str]:
         """The rules that a template starts, and the name of the first one; ``key`` as in ``LazyRules``."""
         start = self.followed((self.templates.body(template),), state)
-        return QueryRules(self.write, start, key), start
+        return QueryRules(self, start, key), start
+
+    def shared(self, name: str) -> Expr | None:
+        """A rule that does not depend on what a query is about."""
+        return self.steps.catalog.shared.get(name) or self.templates.lexis.rules.get(name)
 
     def write(self, name: str) -> Expr:
         """A rule. Raises ``KeyError`` for a name that no rule uses."""
-        shared = self.steps.catalog.shared.get(name) or self.templates.lexis.rules.get(name)
+        shared = self.shared(name)
         if shared is not None:
             return shared
         scoped = self._scoped.get(name)
@@ -156,8 +172,9 @@ class Writer:
             if not move.rest:
                 items.append(move.expr)
                 continue
-            following: Expr = Ref(self.followed(move.rest, move.state))
-            if self._may_end(move.rest, move.state):
+            rest, after = self._taken(move.rest, move.state)
+            following: Expr = Ref(self.followed(rest, after))
+            if self._may_end(rest, after):
                 following = Repeat(following, 0, 1)
             items.append(Seq((move.expr, following)))
         assert items, f"no way on from {rest[:1]} in {state}"
@@ -189,29 +206,38 @@ class Writer:
                         else:
                             yield move
 
+    def _taken(self, rest: _Rest, state: State) -> tuple[_Rest, State]:
+        """What is left, and the state, once the steps are taken that are no text and have one way on."""
+        while rest and isinstance(rest[0], Step) and rest[0].name in _TAKEN:
+            (move,) = self.steps.moves(rest[0], state)
+            rest, state = (*move.rest, *rest[1:]), move.state
+        return rest, state
+
     def _may_end(self, rest: _Rest, state: State) -> bool:
         """Whether nothing more has to come."""
         if not all(map(self._is_silent, rest)):
             return False
-        todo, seen = [(rest, state)], set()
+        todo: list[Iterator[tuple[_Rest, State]]] = [iter([(rest, state)])]
         while todo:
-            left, now = todo.pop()
-            if not left:
+            found = next(todo[-1], None)
+            if found is None:
+                todo.pop()
+            elif not found[0]:
                 return True
-            if (left, now) in seen:
-                continue
-            seen.add((left, now))
-            for first, more in self._firsts(left[0]):
-                behind = more + left[1:]
-                if first is None:
-                    todo.append((behind, now))
-                elif self._is_silent(first):
-                    todo += [
-                        (move.rest, move.state)
-                        for move in self._opened(first, behind, now)
-                        if move.expr is None
-                    ]
+            else:
+                todo.append(self._silently(*found))
         return False
+
+    def _silently(self, rest: _Rest, state: State) -> Iterator[tuple[_Rest, State]]:
+        """What is left once the first part came to nothing."""
+        for first, more in self._firsts(rest[0]):
+            behind = more + rest[1:]
+            if first is None:
+                yield behind, state
+            elif self._is_silent(first) and not self.steps.needs_more(first, state):
+                moves = self._opened(first, behind, state)
+                for move in takewhile(lambda one: one.expr is None, moves):
+                    yield move.rest, move.state
 
     def _is_silent(self, node: Node) -> bool:
         """Whether a node may come to nothing in some state."""
