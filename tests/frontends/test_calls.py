@@ -256,13 +256,21 @@ NO = [
 ]
 
 
-@pytest.mark.parametrize(("function", "text"), YES, ids=lambda value: (value if isinstance(value, str) else named(value))[:40])
+@pytest.mark.parametrize(
+    ("function", "text"),
+    YES,
+    ids=lambda value: (value if isinstance(value, str) else named(value))[:40],
+)
 def test_calls_that_are_there(function: Any, text: str) -> None:
     check_call(function, ast.parse(text, mode="eval").body)
     assert accepts(wb.calls([function]), text)
 
 
-@pytest.mark.parametrize(("function", "text"), NO, ids=lambda value: (value if isinstance(value, str) else named(value))[:40])
+@pytest.mark.parametrize(
+    ("function", "text"),
+    NO,
+    ids=lambda value: (value if isinstance(value, str) else named(value))[:40],
+)
 def test_calls_that_are_not_there(function: Any, text: str) -> None:
     assert not accepts(wb.calls([function]), text)
 

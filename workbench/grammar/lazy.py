@@ -106,8 +106,13 @@ class _View(LazyRules):
         self.emitted.update(written)
         self.captures = rules.captures
         self.shared = rules.shared
+        self._viewed = rules
         #: the grammars that stand in them
         self.parts = getattr(rules, "parts", {})
+
+    def may_come_early(self, name: str) -> bool:
+        """As in the rules that are viewed."""
+        return self._viewed.may_come_early(name)
 
 
 def viewed(
