@@ -188,12 +188,14 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _warm(arguments: argparse.Namespace) -> int:
-    """Compile the kernels by running a small grammar once, and fetch the model when asked."""
+    """Compile the kernels by using small grammars once, and fetch the model when asked."""
     began = time.perf_counter()
     print("kernels ...", flush=True)
     from workbench.engine import compile as compile_grammar, empty_mask
     from workbench.frontends.json_schema import json_schema
+    from workbench.frontends.regex import regex
 
+    regex("(?!a)[a-z]+")  # reading it needs kernels, too
     vocabulary = read_vocabulary(None)
     matcher = compile_grammar(json_schema(DEMO_SCHEMA), vocabulary).matcher()
     mask = empty_mask(vocabulary)
@@ -201,6 +203,7 @@ def _warm(arguments: argparse.Namespace) -> int:
         matcher.fill_mask(mask)
         matcher.accept(byte)
     matcher.rollback(1)
+    matcher.least_tokens()
     print(f"kernels ready in {time.perf_counter() - began:.1f} s")
     if arguments.model:
         from workbench.models import load_model

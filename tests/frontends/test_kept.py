@@ -118,6 +118,12 @@ ANY = {"enum": [1]}
         (lambda: wb.json_schema(ANY), lambda: wb.json_schema(ANY, numbers="plain")),
         (lambda: wb.json_schema(ANY), lambda: wb.json_schema(ANY, unique_keys=False)),
         (lambda: wb.json_schema(ANY), lambda: wb.json_schema(ANY, budgets=wb.Budgets(values=99))),
+        (lambda: wb.json_schema(ANY), lambda: wb.json_schema(ANY, whitespace_pattern=" ?")),
+        (lambda: wb.json_schema(ANY), lambda: wb.json_schema(ANY, excludes=["<"])),
+        (
+            lambda: wb.json_schema({"type": "object"}),
+            lambda: wb.json_schema({"type": "object"}, style="qwen_xml"),
+        ),
         (lambda: wb.json_schema(ANY), lambda: wb.json_schema('{"enum": [1]}')),
         (lambda: wb.json_schema(True), lambda: wb.json_schema("true")),
         (lambda: wb.regex("ab"), lambda: wb.regex(b"ab")),
@@ -142,6 +148,7 @@ def test_every_option_is_part_of_the_key() -> None:
     told_apart = {
         *("max_digits", "max_whitespace", "whitespace", "indent", "separators", "property_order"),
         *("on_unsupported", "on_dangling", "draft", "formats", "registry", "additional_properties"),
+        *("style", "whitespace_pattern", "excludes"),
         *("strict", "ascii_only", "unicode_escapes", "numbers", "unique_keys", "budgets", "schema"),
     }
     assert set(inspect.signature(wb.json_schema).parameters) == told_apart

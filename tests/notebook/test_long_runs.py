@@ -60,7 +60,7 @@ def test_a_step_sends_what_is_new_however_long_the_run_is() -> None:
 
 
 def test_a_position_is_described_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from workbench.decoding import decoder as module
+    from workbench.decoding import position as module
 
     bench, _ = workbench_at(40, 1_000)
     described: list[int] = []

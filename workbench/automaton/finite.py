@@ -22,7 +22,6 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.automaton.character_kernels import refine
 from workbench.automaton.lengths import length_range
 from workbench.automaton.subsets import Meter, Ranges, Recogniser, Subsets
 from workbench.grammar.ir import Expr, Graph
@@ -276,6 +275,8 @@ def minimise(dfa: Dfa) -> Dfa:
 
 def _stable(table: _Table, block: NDArray[np.int64]) -> NDArray[np.int32]:
     """The coarsest partition of the states, finer than a given one, in which equal ones lead to equal ones."""
+    from workbench.automaton.character_kernels import refine
+
     found = block.astype(np.int32)
     slots = np.empty(1 << (2 * len(found)).bit_length(), dtype=np.int32)
     refine(np.ascontiguousarray(table), found, np.empty_like(found), slots, int(found.max()) + 1)

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.budgets import in_force, too_complex
-from workbench.automaton.character_kernels import (
-    COUNTS,
-    STATES,
-    WORK,
-    Made,
-    Positions,
-    Space,
-    construct,
-)
 from workbench.grammar.ir import CharSet, Expr, Literal, Origin, Repeat
 from workbench.grammar.thompson import Construction, Task
+
+if TYPE_CHECKING:
+    from workbench.automaton.character_kernels import Positions
 
 __all__ = ["Meter", "Ranges", "Recogniser", "Subsets", "partition"]
 
@@ -207,6 +202,16 @@ class Subsets:
 
         Raises ``GrammarTooComplex`` past the budget.
         """
+        # not when a grammar is read that needs no kernels
+        from workbench.automaton.character_kernels import (
+            COUNTS,
+            STATES,
+            WORK,
+            Made,
+            Space,
+            construct,
+        )
+
         meter = self.meter
         nfa = self._in_arrays()
         n = len(self.nfa.empty)
@@ -250,6 +255,8 @@ class Subsets:
 
     def _in_arrays(self) -> Positions:
         """The positions in CSR form."""
+        from workbench.automaton.character_kernels import Positions
+
         nfa = self.nfa
         moves = [move for some in nfa.moves for move in some]
         return Positions(

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from workbench.automaton.frames import Stack, shortened
 from workbench.decoding.trace import MAX_COUNTED
-from workbench.engine.budgeted import Budgeted
 from workbench.errors import GrammarTooComplex
 from workbench.wording import number_of
 
@@ -172,9 +171,8 @@ class Watcher:
         ended = time.perf_counter()
         count = int(np.bitwise_count(row.view(np.uint32)).sum())
         result = Situation(row, prepared, count, matcher.is_accepting, started=started, ended=ended)
-        if isinstance(matcher, Budgeted):
-            result.budget_left = matcher.tokens_left
-            result.budget_removed = matcher.removed
+        if (left := getattr(matcher, "tokens_left", None)) is not None:  # it has a budget
+            result.budget_left, result.budget_removed = left, matcher.removed  # type: ignore[attr-defined]
         if self._record:
             result.live_states, result.stacks, result.stack_count = configuration(matcher)
             result.forced = len(forced_bytes(matcher, MAX_FORCED))
@@ -313,4 +311,6 @@ def within(matcher: Any, budget: int | None, room: int | None = None) -> Any:
     """
     if budget is None:
         return matcher
+    from workbench.engine.budgeted import Budgeted
+
     return Budgeted(matcher, budget if room is None else min(budget, room))

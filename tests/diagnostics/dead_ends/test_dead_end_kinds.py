@@ -11,7 +11,7 @@ from hypothesis import example, given, settings, strategies as st
 import workbench as wb
 from tests.diagnostics.dead_ends.test_suggestions import vocabulary
 from workbench.automaton.frames import Frame
-from workbench.decoding.situation import Watcher
+from workbench.decoding.situation import Watcher, configuration
 from workbench.diagnostics.dead_ends.dead_ends import dead_ends
 from workbench.diagnostics.dead_ends.findings import ABSENT, DeadEndReport, Edit
 from workbench.diagnostics.dead_ends.unwritten import unwritten
@@ -297,7 +297,7 @@ def recorded(grammar: str, tokens: tuple[bytes, ...], text: str) -> wb.Trace:
         finish_reason="length",
     )
     for piece in text.encode().split(b"|"):
-        found = watcher.finish()
+        (found,) = watcher.finish()
         token = tokens.index(piece) + 1
         run.append(
             wb.TraceStep(
@@ -313,7 +313,7 @@ def recorded(grammar: str, tokens: tuple[bytes, ...], text: str) -> wb.Trace:
             )
         )
         assert watcher.matcher.accept(token)
-    states, stacks, _ = watcher.configuration()
+    states, stacks, _ = configuration(watcher.matcher)
     run.final = {
         "is_accepting": watcher.matcher.is_accepting,
         "live_states": list(states),

@@ -70,10 +70,8 @@ def _together(subject: Subject, runs: list[tuple[str, Origin | None]]) -> LintFi
     shown = ", ".join(names[:_MOST_NAMES])
     if len(names) > _MOST_NAMES:
         shown += f" and {len(names) - _MOST_NAMES} more"
-    places = number_of(len(runs), "run")
-    message = (
-        f"{places} of characters without a longest length, in {shown}: the model alone ends them"
-    )
+    places = number_of(len(runs), "run of characters", "runs of characters")
+    message = f"{places} without a longest length, in {shown}: the model alone ends them"
     return finding(
         *(subject.grammar, "unbounded run", "info", message),
         "where a text has a longest length that makes sense, give it, as in {1,200}",
