@@ -139,6 +139,8 @@ def test_the_processor(tiny: LoadedModel, letters: CompiledGrammar) -> None:
         run(tiny, GrammarLogitsProcessor(letters, max_tokens=3), PROMPTS, max_new_tokens=9)
 
 
+@pytest.mark.slow
+@pytest.mark.model
 def test_the_examples_of_the_page_work(model: LoadedModel, vocabulary: Vocabulary) -> None:
     text = (Path(__file__).parents[2] / "docs" / "budgets.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
