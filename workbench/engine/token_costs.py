@@ -17,7 +17,14 @@ from __future__ import annotations
 import heapq
 
 from workbench.automaton.network import Automaton
-from workbench.engine.kernels.token_walks import DOUBT, NODES
+from workbench.engine.kernels.token_walks import (
+    DOUBT,
+    NODES,
+    node_of,
+    place_of,
+    stack_of,
+    state_of,
+)
 from workbench.engine.token_network import BASE, BOTTOM, TokenNetwork
 from workbench.errors import GrammarTooComplex
 from workbench.vocabulary.tails import ROOT, Tails
@@ -54,7 +61,7 @@ class TokenCosts:
         """Least cost from a state over a stack to the end of the text. Raises ``GrammarTooComplex``."""
         if self._spent is not None:
             raise GrammarTooComplex(self._spent.budget, self._spent.limit)
-        number = self._place(stack << 42 | state << 20 | ROOT)
+        number = self._place(place_of(stack, state, ROOT))
         self.is_whole = False
         try:
             self._settle()
@@ -110,7 +117,7 @@ class TokenCosts:
 
     def _returned(self, caller: tuple[int, int, int], node: int, cost: int) -> None:
         number, stack, state = caller
-        self._go_on(number, stack << 42 | state << 20 | node, cost)
+        self._go_on(number, place_of(stack, state, node), cost)
 
     def _go_on(self, number: int, place: int, cost: int) -> None:
         """Let a place go on from another one, at a cost."""
@@ -141,9 +148,9 @@ class TokenCosts:
             raise GrammarTooComplex("places inside of tokens", _MOST_PLACES)
         for at in found:
             doubt, at = at >> 62, at & ~DOUBT
-            stack, state, node = at >> 42, at >> 20 & 0x3FFFFF, at & NODES
+            stack, state, node = stack_of(at), state_of(at), node_of(at)
             if node == NODES:
-                self._go_on(number, at & ~NODES | ROOT, TOKEN + doubt)
+                self._go_on(number, place_of(stack, state, ROOT), TOKEN + doubt)
             elif doubt:
                 # as a place by itself, so that what is found from it counts the doubt
                 self._doubted(number, at, state, node)
@@ -159,24 +166,24 @@ class TokenCosts:
 
     def _doubted(self, number: int, place: int, state: int, node: int) -> None:
         """What is found in doubt: the end of all, or a place from which all is said once more."""
-        stack = place >> 42
+        stack = stack_of(place)
         if state == self.network.over and stack in (BASE, BOTTOM):
             if stack == BASE or node == ROOT:
                 self._end(number, node, 1)
         elif state == self.network.over:
-            self._go_on(number, stack << 42 | self.network.final << 20 | node, 1)
+            self._go_on(number, place_of(stack, self.network.final, node), 1)
         else:
             self._go_on(number, place, 1)
 
     def _stop(self, number: int, stack: int, state: int, node: int) -> None:
         """A state with calls by summaries, with guards, or with tokens that are named."""
         for start, base, above, back in self.network.calls(state, stack):
-            self._call(number, base << 42 | start << 20 | node, above, back)
+            self._call(number, place_of(base, start, node), above, back)
         for target, after, doubt in self.network.behind_guards(state, stack):
-            self._go_on(number, after << 42 | target << 20 | node, doubt)
+            self._go_on(number, place_of(after, target, node), doubt)
         if node == ROOT:
             for target in self.network.named(state):
-                self._go_on(number, stack << 42 | target << 20 | ROOT, TOKEN)
+                self._go_on(number, place_of(stack, target, ROOT), TOKEN)
 
     def _round(self, number: int, stack: int, node: int) -> None:
         """The end of a round in a frame that counts, whose rounds are summaries."""
@@ -184,10 +191,10 @@ class TokenCosts:
         left, again = network.left(stack), network.again(stack)
         if left is not None:
             below, back = left
-            self._go_on(number, below << 42 | back << 20 | node, 0)
+            self._go_on(number, place_of(below, back, node), 0)
         if again is not None:
             start, above, doubt = again
             if doubt:
-                self._go_on(number, above << 42 | start << 20 | node, doubt)
+                self._go_on(number, place_of(above, start, node), doubt)
             else:
-                self._call(number, BASE << 42 | start << 20 | node, above, network.final)
+                self._call(number, place_of(BASE, start, node), above, network.final)

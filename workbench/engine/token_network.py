@@ -8,7 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.automaton.network import JUMP, Automaton
-from workbench.engine.kernels.token_walks import INLINE, JUMPS, NODES, SUMMARY, explore, stack_above
+from workbench.engine.kernels.token_walks import (
+    INLINE,
+    JUMPS,
+    SUMMARY,
+    Network,
+    Stacks,
+    Trie,
+    Walk,
+    explore,
+    node_of,
+    stack_above,
+    state_of,
+)
 from workbench.engine.token_scopes import ScopeStates
 from workbench.errors import GrammarTooComplex
 from workbench.grammar.components import strongly_connected
@@ -57,7 +69,8 @@ class TokenNetwork:
         self._call_round = np.where(a.call_loop >= 0, first, doubted)
         self._how = how
         final = np.concatenate([a.final, [True, True]])
-        self._tables = (
+        self._trie = Trie(tails.start, tails.byte, tails.node, tails.ends)
+        self._network = Network(
             *(
                 _starts(a.edge_start),
                 _column(a.edge_lo),
@@ -71,13 +84,12 @@ class TokenNetwork:
             *(_column(self._next), _column(self._body)),
             *(np.array(self._open, dtype=np.uint8), np.array(self._leaves, dtype=np.uint8)),
             np.array(self._doubts, dtype=np.uint8),
-            *(tails.start, tails.byte, tails.node, tails.ends),
         )
         #: per state, and whether a token begins there, for how many places its walks have needed room
         self._room: dict[tuple[int, bool], int] = {}
-        self._filled = np.array([2], dtype=np.int64)
-        self._stacks = [np.full(1 << 12, -1, dtype=np.int32) for _ in range(4)]
-        self._unique = np.zeros(1 << 14, dtype=np.int32)
+        columns = [np.full(1 << 12, -1, dtype=np.int32) for _ in range(4)]
+        unique = np.zeros(1 << 14, dtype=np.int32)
+        self._stacks = Stacks._make([*columns, unique, np.array([2], dtype=np.int64)])
 
     # -- tables --------------------------------------------------------------------------------
 
@@ -200,14 +212,14 @@ class TokenNetwork:
     @property
     def n_stacks(self) -> int:
         """How many stacks there are."""
-        return int(self._filled[0])
+        return int(self._stacks.filled[0])
 
     # -- stacks --------------------------------------------------------------------------------
 
     def stack(self, below: int, back: int, more: int = _PLAIN) -> int:
         """The stack with a frame above another one."""
         while True:
-            made = int(stack_above(*self._stacks, self._unique, self._filled, below, back, more))
+            made = int(stack_above(self._stacks, below, back, more))
             if made >= 0:
                 return made
             self._more_stacks()
@@ -222,46 +234,44 @@ class TokenNetwork:
 
     def either(self, stacks: list[int]) -> int:
         """A stack that may be any of several."""
-        returns, belows, rounds, others = self._stacks
         made = BOTTOM if BOTTOM in stacks else -1
         for one in stacks:
             if one == BOTTOM:
                 continue
-            if self._filled[0] >= len(returns):
+            if self.n_stacks >= len(self._stacks.returns):
                 self._more_stacks()
-                returns, belows, rounds, others = self._stacks
-            number = int(self._filled[0])
-            self._filled[0] += 1
-            returns[number], belows[number], rounds[number] = returns[one], belows[one], rounds[one]
-            others[number] = made
+            number = self.n_stacks
+            self._stacks.filled[0] += 1
+            for column in self._stacks[:3]:
+                column[number] = column[one]
+            self._stacks.others[number] = made
             made = number
         return made
 
     def _more_stacks(self) -> None:
-        if len(self._stacks[0]) >= _MOST_STACKS:
+        old = self._stacks
+        if len(old.returns) >= _MOST_STACKS:
             raise GrammarTooComplex("stacks, for least tokens", _MOST_STACKS)
-        self._stacks = [np.concatenate([one, np.full_like(one, -1)]) for one in self._stacks]
-        old, self._unique = self._unique, np.zeros(2 * len(self._unique), dtype=np.int32)
-        returns, belows, rounds, _ = self._stacks
-        kept = self._filled.copy()
-        for number in sorted(old[old > 0].tolist()):
-            one = number - 1
-            self._filled[0] = one
-            key = int(belows[one]), int(returns[one]), int(rounds[one])
-            stack_above(*self._stacks, self._unique, self._filled, *key)
-        self._filled = kept
+        columns = [np.concatenate([one, np.full_like(one, -1)]) for one in old[:4]]
+        unique = np.zeros(2 * len(old.unique), dtype=np.int32)
+        made = Stacks._make([*columns, unique, old.filled.copy()])
+        for number in (np.sort(old.unique[old.unique > 0]) - 1).tolist():
+            made.filled[0] = number
+            stack_above(made, *(int(one[number]) for one in (old.belows, old.returns, old.rounds)))
+        made.filled[0] = old.filled[0]
+        self._stacks = made
 
     # -- ways ----------------------------------------------------------------------------------
 
     def explore(self, place: int) -> tuple[list[int], int]:
         """What ``kernels/token_walks.py`` finds from a place, and how many places it came to."""
-        looked_at, state = 0, (place >> 20 & 0x3FFFFF, place & NODES == ROOT)
+        looked_at, state = 0, (state_of(place), node_of(place) == ROOT)
         room = self._room.get(state, _LEAST_ROOM)
         while True:
             table = np.zeros(room, dtype=np.int64)
             todo, found = np.empty((2, room), dtype=np.int64)
-            columns = *self._tables, *self._stacks, self._unique, self._filled
-            n = int(explore(*columns, table, todo, found, place))
+            walk = Walk(table, todo, found)
+            n = int(explore(self._network, self._trie, self._stacks, walk, place))
             if n >= 0:
                 return found[:n].tolist(), looked_at + int(np.count_nonzero(table))
             if n == -1:
@@ -276,16 +286,15 @@ class TokenNetwork:
         for e in range(a.empty_start[state], a.empty_start[state + 1]):
             one = stack if self._guarded[e] else -1
             while one >= 0:
-                returns, belows, rounds, others = self._stacks
-                below, back, more, other = belows[one], returns[one], rounds[one], int(others[one])
+                back, below, more, other = (int(column[one]) for column in self._stacks[:4])
                 if one in (BASE, BOTTOM):
                     yield int(a.empty_target[e]), one, 1
                 elif more > _SCOPE:
-                    yield int(a.empty_target[e]), self.stack(int(below), int(back), int(more)), 1
+                    yield int(a.empty_target[e]), self.stack(below, back, more), 1
                 else:
-                    behind = self._scopes.behind(_SCOPE - int(more), int(a.empty_guard[e]))
+                    behind = self._scopes.behind(_SCOPE - more, int(a.empty_guard[e]))
                     if behind is not None:
-                        after = self.stack(int(below), int(back), _SCOPE - behind[0])
+                        after = self.stack(below, back, _SCOPE - behind[0])
                         yield int(a.empty_target[e]), after, behind[1]
                 one = other
 
@@ -313,17 +322,16 @@ class TokenNetwork:
 
     def left(self, stack: int) -> tuple[int, int] | None:
         """Stack and state below a frame that counts, at the end of a round; None if it cannot end."""
-        returns, belows, rounds, _ = self._stacks
-        return (int(belows[stack]), int(returns[stack])) if self._leaves[rounds[stack]] else None
+        back, below, more, _ = (int(column[stack]) for column in self._stacks[:4])
+        return (below, back) if self._leaves[more] else None
 
     def again(self, stack: int) -> tuple[int, int, int] | None:
         """Where another round begins, above which stack, and whether in doubt; None where there is none."""
-        returns, belows, rounds, _ = self._stacks
-        more = int(rounds[stack])
+        back, below, more, _ = (int(column[stack]) for column in self._stacks[:4])
         following = self._next[more]
         if following < 0:
             return None
-        above = self.stack(int(belows[stack]), int(returns[stack]), following)
+        above = self.stack(below, back, following)
         return self._body[more], above, int(following == more and self._doubts[more])
 
 
