@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.automaton import mixing
+from workbench.automaton.mixing import SEED, mix
 from workbench.jit import Array, Kernels, Kind, Record, entry
 
 __all__ = ["COUNTS", "OVER", "STATES", "WORK", "Made", "Positions", "Space", "construct", "refine"]
@@ -18,7 +20,6 @@ _Column = NDArray[np.int32]
 STATES, MEMBERS, MARK, WORK, COUNTS = range(5)
 #: what the construction comes to: it is whole, it went over a budget; else there is no room for what has this number
 DONE, OVER = -1, -2
-SEED = 0x1F123BB5
 
 
 class Positions(NamedTuple):
@@ -79,15 +80,14 @@ _KINDS: dict[str, Kind] = {
         dict.fromkeys(Space._fields, _INT32) | dict.fromkeys(("stamp", "hashes"), _INT64),
     ),
 }
-_KERNELS = Kernels(__name__, [Path(__file__)], _KINDS, ("subsets_of_positions", "stable_partition"))
+_KERNELS = Kernels(
+    __name__,
+    [Path(__file__), Path(mixing.__file__)],
+    _KINDS,
+    ("subsets_of_positions", "stable_partition"),
+)
 jit = _KERNELS.jit
-
-
-@jit
-def mix(mixed, value):
-    """A hash with one more number, of 32 bits."""
-    mixed = ((mixed ^ (value & 0xFFFFFFFF)) * 0x2545F491) & 0x7FFFFFFFFFFFFFFF
-    return (mixed ^ (mixed >> 29)) & 0xFFFFFFFF
+jit(mix)
 
 
 @jit

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.automaton import mixing
+from workbench.automaton.mixing import SEED, mix
 from workbench.jit import Array, Kernels, Kind, Record, entry
 
 __all__ = ["COUNTS", "DFA", "LEFT", "NFA", "Dfa", "Nfa", "Scratch", "subsets", "unite"]
@@ -26,7 +28,6 @@ DONE, TOO_LARGE = -1, -2
 MOST_STATES, MOST_MEMBERS, FEW = 4, 24, 32
 #: how often the states of an entry are gone through to unite them
 PASSES = 6
-SEED = 0x1F123BB5
 
 
 class Nfa(NamedTuple):
@@ -105,15 +106,14 @@ _KINDS: dict[str, Kind] = {
     "rows": _TABLE,
     "chosen": _UINT8,
 }
-_KERNELS = Kernels(__name__, [Path(__file__)], _KINDS, ("subsets_of_entries", "unite_states"))
+_KERNELS = Kernels(
+    __name__,
+    [Path(__file__), Path(mixing.__file__)],
+    _KINDS,
+    ("subsets_of_entries", "unite_states"),
+)
 jit = _KERNELS.jit
-
-
-@jit
-def mix(mixed, value):
-    """A hash with one more number, of 32 bits."""
-    mixed = ((mixed ^ (value & 0xFFFFFFFF)) * 0x2545F491) & 0x7FFFFFFFFFFFFFFF
-    return (mixed ^ (mixed >> 29)) & 0xFFFFFFFF
+jit(mix)
 
 
 @jit
