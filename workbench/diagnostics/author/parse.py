@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from workbench.grammar.author.earley import Column, Earley, Item, TooMuch, members
@@ -178,38 +178,43 @@ class AuthorParse(Earley):
         node = self.states.nodes[state.node]
         return state.final or (node.kind == "repeat" and item[2] >= node.least)
 
-    def paths(self, here: int, limit: int = 8) -> Iterator[list[Item]]:
-        """The items that are open in a column, innermost first, by a shortest of the ways to each top."""
+    def ways_up(
+        self, here: int, known: Container[Item], limit: int = 8
+    ) -> Iterator[tuple[list[Item], Item | None]]:
+        """Paths from the innermost items of a column up to one that is ``known``, or past the start rule (None).
+
+        Each is the shortest one from its innermost item, which comes first; the known item is not on it.
+        """
         for top in self._tops(here)[:limit]:
-            path = self._path(top)
-            if path is not None:
-                yield path
+            found = self._way_up(top, known)
+            if found is not None:
+                yield found
 
-    def links(self, path: Sequence[Item]) -> list[Link]:
-        """The rules and parts on a path, outermost first; one that is written in several places by where it is used."""
-        found: list[Link] = []
-        for i in reversed(range(len(path))):
-            node = self._node(path[i])
-            if node.kind not in ("rule", "part"):
-                continue
-            place = node.origin
-            if place is None and i + 1 < len(path):
-                calls = self.states.states[path[i + 1][0]].calls
-                place = next((where for called, _, where in calls if called == node.number), None)
-            found.append(Link(node.number, path[i][1], node.rule, place))
-        return found
+    def link(self, item: Item, caller: Item | None) -> Link | None:
+        """The rule or part that an item is in, by where it is used if it is written in no place of a schema."""
+        node = self._node(item)
+        if node.kind not in ("rule", "part"):
+            return None
+        place = node.origin
+        if place is None and caller is not None:
+            calls = self.states.states[caller[0]].calls
+            place = next((where for called, _, where in calls if called == node.number), None)
+        return Link(node.number, item[1], node.rule, place)
 
-    def end_of(self, link: Link, path: Sequence[Item], here: int) -> int | None:
+    def end_of(self, link: Link, path: Iterable[Item], here: int) -> int | None:
         """The column where a part ended by the way that leads to a path; None where it was never read by it."""
-        for i, item in enumerate(path):
+        at = here
+        for item in path:
+            if at <= link.column:
+                break
             # what waits for the part before it on the path stands where that was entered
-            at = here if i == 0 else path[i - 1][1]
-            while at > link.column and (way := self.columns[at].items.get(item)) is not None:
+            at, inner = item[1], at
+            while inner > link.column and (way := self.columns[inner].items.get(item)) is not None:
                 previous, column, ended = way
                 if ended is None or ended[1] > link.column:
-                    item, at = previous, column
+                    item, inner = previous, column
                 elif ended[1] == link.column and self._node(ended).number == link.node:
-                    return at
+                    return inner
                 else:
                     item = ended  # it lies in that one
         return None
@@ -242,19 +247,24 @@ class AuthorParse(Earley):
 
     def _path(self, top: Item) -> list[Item] | None:
         """A shortest path from an item up to the start rule: each item waits for the end of the one before it."""
+        found = self._way_up(top, ())
+        return None if found is None else found[0]
+
+    def _way_up(self, top: Item, known: Container[Item]) -> tuple[list[Item], Item | None] | None:
         before: dict[Item, Item | None] = {top: None}
         queue = deque([top])
         while queue:
             item = queue.popleft()
             number, origin, _ = item
             node = self.states.states[number].node
-            if node == self.states.root and origin == 0:
+            joins = item in known
+            if joins or (node == self.states.root and origin == 0):
                 path: list[Item] = []
-                at: Item | None = item
+                at = before[item] if joins else item
                 while at is not None:
                     path.append(at)
                     at = before[at]
-                return path[::-1]
+                return path[::-1], item if joins else None
             for caller, _ in self.columns[origin].waiting.get(node, ()):
                 if caller not in before:
                     before[caller] = item

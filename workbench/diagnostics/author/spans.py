@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any, Literal
 
 from workbench.diagnostics.author.parse import AuthorParse, Link
@@ -72,20 +73,41 @@ class Turn:
     closed: tuple[Span, ...] = ()
 
 
+@dataclass(eq=False, slots=True)
+class _Frame:
+    """An item that is open, the one that waits for its end, and how many are around it."""
+
+    item: Item
+    outer: _Frame | None
+    height: int
+    link: Link | None
+    #: where the latest rule or part is written that it is or lies in, as the names of spans have it
+    path: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """A span that is open, and the part of the parse that it was made for."""
+    """A span that is open, and the frame that it was made for."""
 
-    link: Link
+    frame: _Frame
     span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """Where a text stands: the innermost frame, the open spans, and how many frames were looked at for spans."""
+
+    top: _Frame | None = None
+    open: tuple[_Open, ...] = ()
+    told: int = 0
 
 
 @dataclass(slots=True)
 class _Read:
-    """A token that was read: how many symbols it took, what was open before it, what it did."""
+    """A token that was read: where the text stood before it, how many symbols it took, what it did."""
 
     token_id: int
-    before: tuple[_Open, ...]
+    before: _Standing
     symbols: int = 0
     turn: Turn = Turn()
 
@@ -101,7 +123,9 @@ class SpanReader:
         self.problem = ""
         self._names = _Names(grammar)
         self._parse = AuthorParse(grammar, tokens, items=MAX_ITEMS)
-        self._open: tuple[_Open, ...] = ()
+        self._here = _Standing()
+        #: the frames of the innermost one and those around it, by their items
+        self._frames: dict[Item, _Frame] = {}
         self._read: list[_Read] = []
         #: by the start of an array's span: where its latest item begins, and the number of that
         self._items: dict[int, tuple[int, int]] = {}
@@ -109,7 +133,7 @@ class SpanReader:
     @property
     def open(self) -> tuple[Span, ...]:
         """The spans that are open, outermost first."""
-        return tuple(one.span for one in self._open)
+        return tuple(one.span for one in self._here.open)
 
     def go_to(self, tokens: Sequence[tuple[int, bytes]]) -> Turn:
         """Read the text of some tokens, ids with their bytes; what the last of them did."""
@@ -120,17 +144,18 @@ class SpanReader:
             shared += 1
         for read in reversed(self._read[shared:]):
             self._parse.take_back(read.symbols)
-            self._open = read.before
+            self._here = read.before
             self.problem = ""
         if shared < len(self._read):
             del self._read[shared:]
             self._items.clear()
+            self._frames = {frame.item: frame for frame in _outwards(self._here.top, None)}
         for token_id, data in tokens[shared:]:
             self._feed(token_id, data)
         return self._read[-1].turn if self._read else Turn()
 
     def _feed(self, token_id: int, data: bytes) -> None:
-        read = _Read(token_id, self._open)
+        read = _Read(token_id, self._here)
         self._read.append(read)
         if self.problem:
             return
@@ -144,86 +169,111 @@ class SpanReader:
                     if parse.columns[column].items:
                         self._turn(column, ended)
             elif parse.is_complete:  # the end of the text
-                ended = [
-                    (_ended(one.span, len(parse.data)), before) for one in reversed(self._open)
-                ]
-                self._open = ()
+                size = len(parse.data)
+                ended = [(_ended(one.span, size), before) for one in reversed(self._here.open)]
+                self._leave()
         except TooMuch:
             self.problem = f"the text needs more than {MAX_ITEMS:,} parser items"
-            self._open = ()
+            self._leave()
             return
         finally:
             read.symbols = len(parse) - before
         kept = 0
-        for old, new in zip(read.before, self._open, strict=False):
-            if old is not new:
+        for old, new in zip(read.before.open, self._here.open, strict=False):
+            if old.span != new.span:
                 break
             kept += 1
         read.turn = Turn(
             kept,
-            tuple(one.span for one in self._open[kept:]),
+            tuple(one.span for one in self._here.open[kept:]),
             tuple(span for span, column in ended if column <= before),
             tuple(span for span, column in ended if column > before),
         )
 
-    def _turn(self, column: int, ended: list[tuple[Span, int]]) -> None:
-        """Go on to a column: what is not open there has ended, in an earlier column or there."""
-        parse = self._parse
-        path, going_on, ends = self._reading(column)
-        for old, end in zip(reversed(self._open), reversed(ends), strict=True):
-            # by another way to read the text there never was such a part
-            if old.link not in going_on and end is not None:
-                ended.append((_ended(old.span, parse.columns[end].offset), end))
-        self._open = tuple(self._shown(parse.links(path), column))
+    def _leave(self) -> None:
+        self._here = _Standing()
+        self._frames = {}
 
-    def _reading(self, column: int) -> tuple[list[Item], set[Link], list[int | None]]:
+    def _turn(self, column: int, ended: list[tuple[Span, int]]) -> None:
+        """Go on to a column: what is not open there has ended, in an earlier column or there.
+
+        Of the frames that there were, those around the new ones stay; only the others are looked at.
+        """
+        before = self._here
+        top, base, ends = self._reading(column)
+        for one, end in reversed(ends):
+            # by another way to read the text there never was such a part
+            if end is not None:
+                ended.append((_ended(one.span, self._parse.columns[end].offset), end))
+        for frame in _outwards(before.top, base):
+            del self._frames[frame.item]
+        self._frames.update((frame.item, frame) for frame in _outwards(top, base))
+        height = -1 if base is None else base.height
+        still = tuple(one for one in before.open if one.frame.height <= height)
+        known = {one.frame.link: one.span for one in before.open[len(still) :]}
+        told = min(before.told, height + 1)
+        self._here = self._shown(_Standing(top, still, told), known, column)
+
+    def _reading(
+        self, column: int
+    ) -> tuple[_Frame | None, _Frame | None, list[tuple[_Open, int | None]]]:
         """The way to read the text that goes on best from the one so far: the most of what was open is there or ended.
 
-        A path to what is open, the parts on it, and where each part that was open ended by it.
+        The innermost frame by it, the one of those before that it lies in, and the spans that are not open any more,
+        each with the column where it ended.
         """
-        parse = self._parse
-        best: tuple[list[Item], set[Link], list[int | None]] = ([], set(), [None] * len(self._open))
+        spans = self._here.open
+        best: tuple[_Frame | None, _Frame | None, list[tuple[_Open, int | None]]]
+        best = None, None, [(one, None) for one in spans]
         most = -1
-        for path in parse.paths(column):
-            links = set(parse.links(path))
-            ends = [
-                None if one.link in links else parse.end_of(one.link, path, column)
-                for one in self._open
-            ]
-            known = sum(
-                one.link in links or end is not None
-                for one, end in zip(self._open, ends, strict=True)
-            )
-            if known > most:
-                best, most = (path, links, ends), known
-            if most == len(self._open):
+        for fresh, known in self._parse.ways_up(column, self._frames):
+            base = None if known is None else self._frames[known]
+            top = self._grown(base, fresh)
+            links = {frame.link for frame in _outwards(top, base)}
+            height = -1 if base is None else base.height
+            gone = [o for o in spans if o.frame.height > height and o.frame.link not in links]
+            ends = [(one, self._end(one, top, column)) for one in gone]
+            found = len(spans) - sum(end is None for _, end in ends)
+            if found > most:
+                best, most = (top, base, ends), found
+            if most == len(spans):
                 break
         return best
 
-    def _shown(self, chain: Iterable[Link], here: int) -> Iterator[_Open]:
-        """The spans of open parts: those that have a name of their own, and in which something was read."""
-        around: Span | None = None
-        last = ""
-        depth = 0
-        known = {one.link: one for one in self._open}
-        for link in chain:
-            if link.column == here or depth == MAX_DEPTH:
+    def _grown(self, base: _Frame | None, fresh: Sequence[Item]) -> _Frame | None:
+        """The innermost frame of some items, innermost first, that lie in one that there is."""
+        top = base
+        for item in reversed(fresh):
+            caller, height = (None, 0) if top is None else (top.item, top.height + 1)
+            top = _Frame(item, top, height, self._parse.link(item, caller))
+        return top
+
+    def _end(self, one: _Open, top: _Frame | None, column: int) -> int | None:
+        assert one.frame.link is not None
+        return self._parse.end_of(one.frame.link, (f.item for f in _outwards(top, None)), column)
+
+    def _shown(self, here: _Standing, known: Mapping[Link | None, Span], column: int) -> _Standing:
+        """Look at the frames that were not looked at: those with a name of their own, in which something was read."""
+        new = list(takewhile(lambda frame: frame.height >= here.told, _outwards(here.top, None)))
+        spans, told = list(here.open), here.told
+        for frame in reversed(new):
+            link = frame.link
+            last = "" if frame.outer is None else frame.outer.path
+            if link is None or len(spans) == MAX_DEPTH:
+                frame.path = last
+            elif link.column == column:
                 break
-            start = self._parse.columns[link.column].offset
-            one = known.get(link)
-            if one is None:
+            else:
+                around = spans[-1].span if spans else None
+                start = self._parse.columns[link.column].offset
                 named = self._names.of(link)
-                before, last = last, named[2] if named else ""
-                if named is None or (
-                    around is not None and before == last and _is_same(around, start)
-                ):
-                    continue
-                one = _Open(link, self._span(named, start, depth, around))
-            elif one.span.depth != depth:
-                one = _Open(link, replace(one.span, depth=depth))
-            yield one
-            around, last = one.span, one.span.path
-            depth += 1
+                frame.path = named[2] if named else ""
+                is_new = around is None or frame.path != last or not _is_same(around, start)
+                if named is not None and is_new:
+                    span = known.get(link) or self._span(named, start, len(spans), around)
+                    spans.append(_Open(frame, replace(span, depth=len(spans))))
+            told = frame.height + 1
+        return _Standing(here.top, tuple(spans), told)
 
     def _span(self, named: _Name, start: int, depth: int, around: Span | None) -> Span:
         label, kind, path = named
@@ -244,6 +294,14 @@ class SpanReader:
                 number = _commas(data[array:start], 1)
             self._items[array] = start, number
         return number
+
+
+def _outwards(frame: _Frame | None, base: _Frame | None) -> Iterator[_Frame]:
+    """A frame and those around it, up to one that is not among them."""
+    while frame is not base:
+        assert frame is not None
+        yield frame
+        frame = frame.outer
 
 
 def _is_same(around: Span, start: int) -> bool:
